@@ -1,0 +1,41 @@
+# Everything runs in .venv at the root of the repository; nothing else needs to be installed.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint bench exact clean
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or later is needed; give one with: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.installed: pyproject.toml constraints.txt | .venv/.created
+	$(BIN)/pip install -q -c constraints.txt -e .
+	@touch $@
+
+.venv/.tested: pyproject.toml constraints.txt .venv/.installed
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: .venv/.installed
+	@$(BIN)/lookahead visualize examples/code-fibonacci.py --max-new-tokens 96
+
+test: .venv/.tested
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: .venv/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.installed
+	$(BIN)/lookahead bench examples
+
+exact: .venv/.tested
+	$(BIN)/python -m tests.exact
+
+clean:
+	rm -rf .venv .exact dist

@@ -1,0 +1,214 @@
+"""Where a run is shown: the full screen, the plain printer, or JSON lines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Literal
+
+from lookahead_cli.cli.console import (
+    StderrProgress,
+    note,
+    output_console,
+    without_controls,
+    writing_output,
+)
+from lookahead_cli.cli.summary import exit_code, summary_lines
+from lookahead_cli.errors import ExitCode, UsageError
+from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
+
+if TYPE_CHECKING:
+    from lookahead_cli.tui.source import RunSource
+
+View = Literal["screen", "plain", "compact", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How a run is shown.
+
+    Attributes:
+        view: The full screen, the plain printer, its one-line form, or JSON lines.
+        theme: A theme's name or file, None for the default.
+        paused: Start the full screen paused.
+        speed: Steps a second on the full screen, None for as fast as the model.
+    """
+
+    view: View
+    theme: str | None = None
+    paused: bool = False
+    speed: float | None = None
+
+
+def choose_view(*, plain: bool, compact: bool, json: bool) -> View:
+    """The view that was asked for, or the full screen where standard output is a terminal that can show it.
+
+    Raises:
+        UsageError: Two views were asked for.
+    """
+    if json and (plain or compact):
+        raise UsageError("--json and --plain both want standard output.", "Choose one of them.")
+    if json:
+        return "json"
+    if compact:
+        return "compact"
+    if plain or not sys.stdout.isatty() or os.environ.get("TERM") in {"dumb", "unknown"}:
+        return "plain"
+    return "screen"
+
+
+def show(source: RunSource, output: Output) -> ExitCode:
+    """Run a source to its end and show it.
+
+    Returns:
+        The exit code: interrupted, a mismatch with greedy decoding in float32, or fine.
+
+    Raises:
+        LookaheadError: The source failed, or standard output cannot be written.
+    """
+    with ExitStack() as stack:
+        view = output.view
+        if view == "screen" and not sys.stdin.isatty():
+            from lookahead_cli.tui.terminal import keyboard_from_terminal
+
+            # The prompt came through standard input, so the keys have to come from the terminal itself.
+            if not stack.enter_context(keyboard_from_terminal()):
+                view = "plain"
+        if view == "screen":
+            return _on_screen(source, output)
+    return _as_lines(source, output, view)
+
+
+class WatchedSource:
+    """A source that remembers what its end is told with.
+
+    Attributes:
+        header: The run's header, None before it came.
+        footer: The run's footer, None before it came.
+        tokens: Text of every token id seen.
+    """
+
+    def __init__(self, source: RunSource) -> None:
+        self._source = source
+        self.header: Header | None = None
+        self.footer: Footer | None = None
+        self.tokens: dict[int, TokenText] = {}
+
+    @property
+    def title(self) -> str:
+        """What is run."""
+        return self._source.title
+
+    @property
+    def recorded(self) -> bool:
+        """True where the run is over and only shown again."""
+        return self._source.recorded
+
+    def events(
+        self, cancel: threading.Event, report: Callable[[Progress], None]
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The source's own events."""
+        events = self._source.events(cancel, report)
+        try:
+            for event in events:
+                self.tokens.update(event.tokens)
+                if isinstance(event, Header):
+                    self.header = event
+                elif isinstance(event, Footer):
+                    self.footer = event
+                yield event
+        finally:
+            # A consumer that stops early closes the run, so that its trace gets an end.
+            close = getattr(events, "close", None)
+            if close is not None:
+                close()
+
+    def ending(self) -> list[str]:
+        """The lines at the end of the run, none for a run without an end."""
+        if self.footer is None:
+            return []
+        return summary_lines(self.footer, self._token)
+
+    def exit_code(self) -> ExitCode:
+        """The exit code of the run; one that is only shown again cannot fail."""
+        return ExitCode.OK if self.recorded else exit_code(self.header, self.footer)
+
+    def _token(self, token: int) -> str:
+        from lookahead_cli.tui.token_text import visible
+
+        return f"'{visible(self.tokens[token])}'" if token in self.tokens else f"#{token}"
+
+
+def _on_screen(source: RunSource, output: Output) -> ExitCode:
+    from lookahead_cli.tui.app import run_visualize
+
+    watched = WatchedSource(source)
+    run_visualize(watched, theme=output.theme, paused=output.paused, speed=output.speed)
+    _warn(source)
+    for line in watched.ending():
+        print(without_controls(line))
+    return watched.exit_code()
+
+
+def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:
+    watched = WatchedSource(source)
+    cancel = threading.Event()
+    with StderrProgress() as progress, ExitStack() as stack:
+        consume = _json_writer() if view == "json" else _plain_printer(output, compact=view == "compact")
+        for event in watched.events(cancel, progress):
+            if isinstance(event, Header):
+                # From here on there is something to keep, so Ctrl+C ends the run with its footer.
+                stack.enter_context(_interrupt_sets(cancel))
+            progress.clear()
+            consume(event)
+    _warn(source)
+    return ExitCode.INTERRUPTED if cancel.is_set() else watched.exit_code()
+
+
+def _plain_printer(output: Output, *, compact: bool) -> Callable[[Header | StepEvent | Footer], None]:
+    from lookahead_cli.cli.plain import PlainPrinter
+    from lookahead_cli.tui.theme import load_theme
+
+    return PlainPrinter(output_console(), load_theme(output.theme).style, compact=compact).show
+
+
+def _json_writer() -> Callable[[Header | StepEvent | Footer], None]:
+    from lookahead_cli.trace.writer import TraceWriter
+
+    writer = TraceWriter(sys.stdout)
+
+    def write(event: Header | StepEvent | Footer) -> None:
+        with writing_output():
+            writer.write(event)
+
+    return write
+
+
+@contextmanager
+def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl+C end the run within one step; a second one ends the program."""
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        if cancel.is_set():
+            raise KeyboardInterrupt
+        cancel.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _warn(source: RunSource) -> None:
+    for warning in getattr(source, "warnings", ()):
+        note(f"lookahead: {warning}")

@@ -1,0 +1,37 @@
+"""`lookahead replay`: show a recorded run again; needs neither torch nor transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookahead_cli.cli import options
+
+
+def replay(
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="A trace written by --record or --json.", show_default=False),
+    ],
+    plain: options.Plain = False,
+    compact: options.Compact = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Write the trace to standard output, as JSON lines.", rich_help_panel="Output"
+        ),
+    ] = False,
+    theme: options.Theme = None,
+    paused: options.Paused = False,
+    speed: options.Speed = None,
+) -> int:
+    """Show a recorded run again, forwards and backwards."""
+    from lookahead_cli.cli.output import Output, choose_view, show
+    from lookahead_cli.tui.source import TraceSource
+
+    view = choose_view(plain=plain, compact=compact, json=json)
+    options.check_speed(speed)
+    options.check_theme(theme)
+    return show(TraceSource(trace), Output(view, theme, paused, speed))

@@ -1,0 +1,1 @@
+"""The algorithm: window, pool, token tree, verification, stopping, proposers and the loop."""

@@ -1,0 +1,126 @@
+"""The decoding loop: one loop, one tree, many proposers.
+
+    propose -> forward -> read out -> verify -> commit -> observe -> Step
+
+Every method is this loop with another proposer; nothing here knows which one it serves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from lookahead_cli.decoding.proposers.base import Observation, Proposer
+from lookahead_cli.decoding.records import Accepted, Node, Seconds, Step
+from lookahead_cli.decoding.runner import Readout, Runner
+from lookahead_cli.decoding.stopping import Stopping
+from lookahead_cli.decoding.tree import TokenTree
+from lookahead_cli.decoding.verify import walk
+
+AcceptRule = Callable[[TokenTree, int], bool]
+
+
+def pool_nodes_only(tree: TokenTree, node: int) -> bool:
+    """The paper's rule: only candidates of the pool may be accepted, not cells of the window."""
+    return any(origin.kind != "window" for origin in tree.origins[node])
+
+
+def decode(
+    runner: Runner,
+    root_token: int,
+    proposer: Proposer,
+    stopping: Stopping,
+    *,
+    accept_rule: AcceptRule | None = None,
+    cancel: threading.Event | None = None,
+) -> Iterator[Step]:
+    """Decode from a prefilled model, one `Step` at a time.
+
+    Args:
+        runner: The model; its KV cache holds the prompt without its last token.
+        root_token: The prompt's last token, root of step 0.
+        proposer: Who guesses.
+        stopping: When to end.
+        accept_rule: Which nodes the walk may enter, None for all.
+        cancel: Set from another thread to stop before the next step.
+
+    Yields:
+        One frozen record a step. Between two steps the KV cache always holds what was emitted, less the last token.
+    """
+    emitted_before = 0
+    for index in itertools.count():
+        if cancel is not None and cancel.is_set():
+            return
+        started = time.perf_counter()
+        tree = TokenTree(root_token, runner.length, runner.context_length)
+        proposer.propose(tree)
+        proposed = time.perf_counter()
+        readout = runner.forward(tree)
+        forwarded = time.perf_counter()
+        choices = readout.choices
+        read = time.perf_counter()
+        path = walk(tree, choices, None if accept_rule is None else lambda node: accept_rule(tree, node))
+        emitted, finish_reason = stopping.cut([choices[node] for node in path], emitted_before, tree.position)
+        verified = time.perf_counter()
+        runner.commit(tree, path[: len(emitted)])
+        committed = time.perf_counter()
+        findings = proposer.observe(Observation(index, tree, readout, path, emitted))
+        observed = time.perf_counter()
+        nodes, accepted = _read_walk(tree, readout, path, emitted)
+        seconds = Seconds(
+            propose=proposed - started + observed - committed,
+            forward=forwarded - proposed,
+            readout=read - forwarded + time.perf_counter() - observed,
+            verify=verified - read,
+            commit=committed - verified,
+        )
+        yield Step(
+            index=index,
+            position=tree.position,
+            emitted_before=emitted_before,
+            nodes=nodes,
+            path=path,
+            accepted=accepted,
+            candidates=findings.candidates,
+            window=findings.window,
+            pool=findings.pool,
+            merged=tree.merged,
+            seconds=seconds,
+            finish_reason=finish_reason,
+        )
+        if finish_reason is not None:
+            return
+        root_token = emitted[-1]
+        emitted_before += len(emitted)
+
+
+def _read_walk(
+    tree: TokenTree, readout: Readout, path: tuple[int, ...], emitted: tuple[int, ...]
+) -> tuple[tuple[Node, ...], tuple[Accepted, ...]]:
+    """The tree's nodes as records, with probabilities along the walk, and who is credited for each token."""
+    details = {node: readout.detail(node) for node in path}
+    origins = [tree.credited(node) for node in range(len(tree))]
+    nodes = tuple(
+        Node(
+            token=tree.tokens[node],
+            parent=tree.parents[node],
+            position=tree.position + tree.depths[node],
+            origins=origins[node],
+            choice=readout.choices[node],
+            detail=details.get(node),
+            matched=node in details,
+        )
+        for node in range(len(tree))
+    )
+    guessed = (*path[1:], None)
+    accepted = tuple(
+        Accepted(
+            token=token,
+            origin=None if guess is None else origins[guess][0],
+            probability=details[node].probability,
+        )
+        for token, node, guess in zip(emitted, path, guessed, strict=False)
+    )
+    return nodes, accepted

@@ -1,0 +1,104 @@
+"""A KV cache that can be rolled back: a step's entries are kept only where the walk went.
+
+Entries lie in a buffer that grows in blocks. A forward pass writes its nodes behind the kept ones; `keep` gathers
+the accepted path to the end of the kept part. Nothing is ever evicted: sliding windows are a matter of the mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+BLOCK = 256
+
+
+class TreeCacheLayer(CacheLayerMixin):  # type: ignore[misc]  # transformers is not typed for mypy
+    """Keys and values of one layer, both (1, kv_heads, capacity, head_dim)."""
+
+    is_sliding = False
+    is_croppable = True
+
+    def __init__(self, **_: Any) -> None:
+        super().__init__()
+        self.length = 0
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Take shape, type and device from the first entries."""
+        self.keys = key_states.new_empty((*key_states.shape[:2], 0, key_states.shape[-1]))
+        self.values = value_states.new_empty((*value_states.shape[:2], 0, value_states.shape[-1]))
+        self.device = key_states.device
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write entries (1, kv_heads, Q, head_dim) behind the kept ones and return all of them."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        end = self.length + key_states.shape[-2]
+        if end > self.keys.shape[-2]:
+            self._grow(end)
+        self.keys[:, :, self.length : end] = key_states
+        self.values[:, :, self.length : end] = value_states
+        return self.keys[:, :, :end], self.values[:, :, :end]
+
+    def _grow(self, needed: int) -> None:
+        capacity = max(2 * self.keys.shape[-2], -(-needed // BLOCK) * BLOCK)
+        for name in ("keys", "values"):
+            old = getattr(self, name)
+            new = old.new_zeros((*old.shape[:2], capacity, old.shape[-1]))
+            new[:, :, : self.length] = old[:, :, : self.length]
+            setattr(self, name, new)
+
+    def keep(self, slots: torch.Tensor | None, count: int) -> None:
+        """Gather entries `slots` of the last pass behind the kept ones; None keeps its first `count`."""
+        end = self.length + count
+        if slots is not None:
+            for buffer in (self.keys, self.values):
+                buffer[:, :, self.length : end] = buffer.index_select(2, slots + self.length)
+        self.length = end
+
+    def crop(self, tokens_to_remove: int) -> None:
+        """Drop entries from the end; the count is negative."""
+        self.length += tokens_to_remove
+
+    def reset(self) -> None:
+        """Drop every entry."""
+        self.length = 0
+
+    def get_seq_length(self, *_: Any) -> int:
+        """Kept entries."""
+        return self.length
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Length of the keys that a pass of `query_length` nodes sees, and the offset of the first."""
+        return self.length + query_length, 0
+
+    def get_max_length(self) -> int:
+        """-1: it grows as needed."""
+        return -1
+
+    def get_max_cache_shape(self) -> int:
+        """-1: it grows as needed (name of this method before transformers 5.20)."""
+        return -1
+
+
+class TreeCache(Cache):  # type: ignore[misc]  # transformers is not typed for mypy
+    """A `TreeCacheLayer` for each layer of the model."""
+
+    def __init__(self) -> None:
+        super().__init__(layer_class_to_replicate=TreeCacheLayer)
+
+    def keep(self, nodes: list[int], device: torch.device) -> None:
+        """Keep the entries of `nodes` (indices into the last pass) and drop its others."""
+        in_place = nodes == list(range(len(nodes)))
+        slots = None if in_place else torch.tensor(nodes, device=device)
+        for layer in self.layers:
+            layer.keep(slots, len(nodes))
+
+    def truncate(self, length: int) -> None:
+        """Drop every entry past the first `length`."""
+        for layer in self.layers:
+            layer.length = min(layer.length, length)

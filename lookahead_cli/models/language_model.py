@@ -1,0 +1,168 @@
+"""A loaded model with its tokenizer: text in, a stream of events out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import ModelError
+from lookahead_cli.models.loading import Checkpoint, load_checkpoint
+from lookahead_cli.models.run import run_events
+from lookahead_cli.models.runner import TransformersRunner
+from lookahead_cli.models.tokens import TokenTexts
+from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
+
+if TYPE_CHECKING:
+    from lookahead_cli.decoding.pool import NGramPool
+
+Message = Mapping[str, str]
+
+
+class LanguageModel:
+    """A model that is ready to decode, one prompt at a time.
+
+    Args:
+        checkpoint: What was loaded.
+
+    Attributes:
+        name: Name for people.
+        dtype: `float32`, `bfloat16` or `float16`.
+        device: `cpu`, `cuda` or `mps`.
+        context_length: Positions that the model has, None for no limit.
+        eos_ids: Ids that end a text.
+        runner: The model's passes and KV cache.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.name = checkpoint.name
+        self.dtype = checkpoint.dtype
+        self.device = checkpoint.device
+        self.context_length = checkpoint.context_length
+        self.alias = checkpoint.alias
+        self.tokenizer: Any = checkpoint.tokenizer
+        self.runner = TransformersRunner(checkpoint.model, checkpoint.context_length)
+        self.eos_ids = _eos_ids(checkpoint.model, checkpoint.tokenizer)
+        self._texts = TokenTexts(checkpoint.tokenizer)
+        self._busy = threading.Lock()
+
+    @property
+    def has_chat_template(self) -> bool:
+        """True when the tokenizer knows how the model takes a conversation."""
+        return bool(getattr(self.tokenizer, "chat_template", None))
+
+    def encode(self, text: str, *, special_tokens: bool = True) -> tuple[int, ...]:
+        """Token ids of a text as it is; markers of the vocabulary in it are parsed as such.
+
+        Args:
+            text: The text.
+            special_tokens: Add what the tokenizer itself adds, such as a beginning-of-sequence token.
+        """
+        return tuple(self.tokenizer(text, add_special_tokens=special_tokens)["input_ids"])
+
+    def encode_chat(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        """Token ids of a conversation, up to where the model's answer begins.
+
+        Raises:
+            ModelError: The model has no chat template, or it refuses these messages.
+        """
+        if not self.has_chat_template:
+            raise ModelError(
+                f"{self.name} has no chat template.", "Use --raw to give it the text as it is, or an instruct model."
+            )
+        try:
+            encoded = self.tokenizer.apply_chat_template(
+                [dict(message) for message in messages],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+            )
+        except Exception as error:  # a template is a program of the model's author and may raise anything
+            raise ModelError(
+                f"The chat template of {self.name} refuses this conversation: {error}.",
+                "Leave out --system if there is one, or use --raw.",
+            ) from error
+        return tuple(encoded["input_ids"])
+
+    def text(self, ids: Sequence[int]) -> str:
+        """The text of ids, without special tokens."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def token_text(self, token: int) -> TokenText:
+        """How one token reads."""
+        return self._texts(token)
+
+    def run(
+        self,
+        prompt_ids: Sequence[int],
+        config: LookaheadConfig,
+        *,
+        greedy: bool = False,
+        pool: NGramPool | None = None,
+        cancel: threading.Event | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """Decode a prompt; see `lookahead_cli.models.run.run_events`.
+
+        Only one run at a time holds the model: another one waits until the first has ended or was closed.
+
+        Raises:
+            InputError: The prompt is empty or longer than the model's context.
+        """
+        with self._busy:
+            yield from run_events(
+                self, prompt_ids, config, greedy=greedy, pool=pool, cancel=cancel, on_progress=on_progress
+            )
+
+
+def load_model(
+    spec: str,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    prefer: Literal["float32", "bfloat16"] = "float32",
+    config: LookaheadConfig | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> LanguageModel:
+    """Load a model.
+
+    Args:
+        spec: An alias, a hub id, a folder, or a `.gguf` file.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        dtype: `auto`, `float32`, `bfloat16` or `float16`.
+        prefer: What `auto` means on a CPU that has both.
+        config: Settings of the runs to come, to estimate memory.
+        on_progress: Called while something is fetched, converted or read.
+
+    Raises:
+        ModelError: It cannot be found, fetched, read, or decoded exactly.
+        MemoryLimitError: It does not fit.
+    """
+    config = config or LookaheadConfig()
+    nodes = 1
+    if config.method == "lookahead":
+        nodes = (config.ngram_size - 1) * (config.window_size + config.guess_set_size)
+    return LanguageModel(
+        load_checkpoint(
+            spec,
+            device=device,
+            dtype=dtype,
+            prefer=prefer,
+            tokens_needed=config.max_new_tokens,
+            nodes_per_step=nodes,
+            on_progress=on_progress or (lambda _: None),
+        )
+    )
+
+
+def _eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Every id that ends a text, as `generate` sees it: the generation config's, else the tokenizer's."""
+    declared = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    if declared is None:
+        declared = tokenizer.eos_token_id
+    if declared is None:
+        return frozenset()
+    return frozenset(declared) if isinstance(declared, list | tuple) else frozenset({int(declared)})
+
+

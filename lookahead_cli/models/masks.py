@@ -1,0 +1,76 @@
+"""Attention masks for a token tree behind a KV cache.
+
+Masks are additive floats of shape (1, 1, Q, K): 0 where a node sees a key, the type's lowest value elsewhere. A bool
+mask would be right under sdpa and silently wrong under eager attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+def ancestors(parents: Sequence[int], device: torch.device) -> torch.Tensor:
+    """Who sees whom inside a tree: (Q, Q) bool, true for itself and its ancestors."""
+    seen: list[int] = []
+    for node, parent in enumerate(parents):
+        seen.append((seen[parent] if parent >= 0 else 0) | 1 << node)
+    count = len(parents)
+    rows = [[(bits >> node) & 1 for node in range(count)] for bits in seen]
+    return torch.tensor(rows, dtype=torch.bool, device=device)
+
+
+def sliding_window_of(config: Any) -> int | None:
+    """Positions that a sliding-window layer of this model sees, None where it has no such layer."""
+    window = getattr(config, "sliding_window", None)
+    return window if window and getattr(config, "use_sliding_window", True) else None
+
+
+class MaskBuilder:
+    """Builds what the model takes as `attention_mask`.
+
+    Args:
+        config: The text model's configuration.
+        dtype: Type of the activations.
+        device: Where the masks live.
+    """
+
+    def __init__(self, config: Any, dtype: torch.dtype, device: torch.device) -> None:
+        self._lowest = torch.finfo(dtype).min
+        self._dtype = dtype
+        self._device = device
+        self._window = sliding_window_of(config)
+        kinds = list(dict.fromkeys(getattr(config, "layer_types", None) or []))
+        if not kinds:
+            kinds = ["full_attention" if self._window is None else "sliding_attention"]
+        self._kinds = kinds
+
+    def build(
+        self, visible: torch.Tensor, positions: torch.Tensor, cached: int
+    ) -> torch.Tensor | dict[str, torch.Tensor]:
+        """Masks for Q nodes behind `cached` entries.
+
+        Args:
+            visible: (Q, Q) bool, who sees whom among the nodes.
+            positions: (Q,) absolute position of each node.
+            cached: Entries in the KV cache; entry j stands at position j.
+
+        Returns:
+            One mask where all layers are of one kind, else one for each kind, as mixed models take them.
+        """
+        seen = torch.ones(len(visible), cached + len(visible), dtype=torch.bool, device=self._device)
+        seen[:, cached:] = visible
+        masks = {kind: self._additive(self._limited(seen, positions, cached, kind)) for kind in self._kinds}
+        return masks if len(masks) > 1 else masks[self._kinds[0]]
+
+    def _limited(self, seen: torch.Tensor, positions: torch.Tensor, cached: int, kind: str) -> torch.Tensor:
+        if kind != "sliding_attention" or self._window is None:
+            return seen
+        key_positions = torch.cat([torch.arange(cached, device=self._device), positions])
+        return seen & (key_positions[None, :] > positions[:, None] - self._window)
+
+    def _additive(self, seen: torch.Tensor) -> torch.Tensor:
+        mask = torch.zeros(seen.shape, dtype=self._dtype, device=self._device)
+        return mask.masked_fill_(~seen, self._lowest)[None, None]  # (1, 1, Q, K)

@@ -1,0 +1,118 @@
+"""Tries on a loaded model whether tree attention is exact, for kinds of models that our tests do not run.
+
+A configuration does not tell everything: a model may build its own mask, or take positions from places in the
+input. So a small forked tree is compared with the same tokens fed as plain texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lookahead_cli.decoding.records import Origin
+from lookahead_cli.decoding.tree import TokenTree
+from lookahead_cli.errors import UnsupportedModelError
+from lookahead_cli.models.runner import TransformersRunner
+
+VERIFIED = frozenset(
+    {
+        "llama",
+        "mistral",
+        "qwen2",
+        "qwen3",
+        "gemma",
+        "gemma3_text",
+        "phi3",
+        "gpt2",
+        "smollm3",
+        "olmo2",
+        "granite",
+    }
+)
+"""Model types that are tested on random weights, and need no trial at each start."""
+
+# As a share of the logits' standard deviation. Rounding stays far below, a wrong mask or position far above.
+_LIMITS = {torch.float32: 1e-3, torch.bfloat16: 0.2, torch.float16: 0.1}
+_PROMPT_LENGTH = 5
+_BRANCHES = ((0, 1, 2), (3, 4), (0, 5))
+
+
+def check_tree_attention(model: Any, name: str) -> None:
+    """Compare a forked tree with plain texts, before and after one branch is kept.
+
+    Raises:
+        UnsupportedModelError: They differ, or the model cannot be fed a tree at all.
+    """
+    try:
+        error = tree_error(model)
+        reason = (
+            f"its logits are off by {error:.2g} standard deviations" if error > _LIMITS[model.dtype] else ""
+        )
+    except (TypeError, ValueError, RuntimeError, IndexError, AttributeError, NotImplementedError) as failure:
+        reason = f"feeding one raises {type(failure).__name__}"
+    if reason:
+        raise UnsupportedModelError(
+            f"{name} ({model.config.model_type}) cannot be decoded with a token tree: in a trial, {reason}.",
+            "Choose a model of another kind, such as smollm2-135m.",
+        )
+
+
+@torch.inference_mode()
+def tree_error(model: Any) -> float:
+    """Largest difference of logits between a tree and plain texts, in standard deviations of the logits."""
+    ids = _some_ids(model.config)
+    prompt, root, words = ids[:_PROMPT_LENGTH], ids[_PROMPT_LENGTH], ids[_PROMPT_LENGTH + 1 :]
+    runner = TransformersRunner(model, None)
+    runner.prefill(prompt)
+    tree = TokenTree(root, runner.length)
+    leaves = [_grow(tree, [words[word] for word in branch]) for branch in _BRANCHES]
+    logits = runner.forward(tree).logits
+    errors = [
+        _difference(logits[leaf], _plain_logits(model, [*prompt, *_texts(tree, leaf)])) for leaf in leaves
+    ]
+    kept = _path(tree, leaves[1])
+    runner.commit(tree, kept)
+    after = TokenTree(words[0], runner.length)
+    text = [*prompt, *(tree.tokens[node] for node in kept), words[0]]
+    errors.append(_difference(runner.forward(after).logits[0], _plain_logits(model, text)))
+    return max(errors)
+
+
+def _some_ids(config: Any) -> list[int]:
+    vocabulary: int = config.get_text_config(decoder=True).vocab_size
+    count = _PROMPT_LENGTH + 1 + 1 + max(max(branch) for branch in _BRANCHES)
+    # Spread over the vocabulary, away from the special tokens at its start.
+    return [vocabulary // 3 + 7 * index % max(1, vocabulary // 3) for index in range(count)]
+
+
+def _grow(tree: TokenTree, tokens: list[int]) -> int:
+    node = 0
+    for token in tokens:
+        child = tree.add(node, token, Origin("draft"))
+        assert child is not None
+        node = child
+    return node
+
+
+def _path(tree: TokenTree, node: int) -> list[int]:
+    path = []
+    while node >= 0:
+        path.append(node)
+        node = tree.parents[node]
+    return path[::-1]
+
+
+def _texts(tree: TokenTree, node: int) -> list[int]:
+    return [tree.tokens[step] for step in _path(tree, node)]
+
+
+def _plain_logits(model: Any, ids: list[int]) -> torch.Tensor:
+    output = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False)
+    logits: torch.Tensor = output.logits[0, -1]
+    return logits
+
+
+def _difference(logits: torch.Tensor, expected: torch.Tensor) -> float:
+    expected = expected.float()
+    return float((logits.float() - expected).abs().max() / expected.std())

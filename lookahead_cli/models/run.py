@@ -1,0 +1,196 @@
+"""One run as a stream of events: header, steps, footer."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.decoding.loop import decode, pool_nodes_only
+from lookahead_cli.decoding.proposers import GreedyProposer, make_proposer
+from lookahead_cli.decoding.records import Choice, FinishReason, Step
+from lookahead_cli.decoding.stopping import Stopping
+from lookahead_cli.errors import InputError
+from lookahead_cli.trace.events import Footer, GreedyRun, Header, Progress, StepEvent, TokenText
+
+if TYPE_CHECKING:
+    from lookahead_cli.decoding.pool import NGramPool
+    from lookahead_cli.models.language_model import LanguageModel
+
+Report = Callable[[Progress], None]
+
+
+class _TokenBook:
+    """Gives the text of each token id once."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._given: set[int] = set()
+
+    def new(self, ids: Iterable[int]) -> Mapping[int, TokenText]:
+        fresh = dict.fromkeys(token for token in ids if token not in self._given)
+        self._given.update(fresh)
+        return {token: self._model.token_text(token) for token in fresh}
+
+
+def ids_of(step: Step) -> Iterator[int]:
+    """Every token id that a step's record names."""
+    for node in step.nodes:
+        yield node.token
+        yield node.choice
+        if node.detail is not None:
+            yield node.detail.runner_up
+    for candidate in step.candidates:
+        yield from candidate.tokens
+    if step.window is not None:
+        for row in (*step.window.rows, step.window.new):
+            yield from (token for token in row if token is not None)
+    if step.pool is not None:
+        for change in step.pool.changes:
+            yield from change.tokens
+
+
+def run_events(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: LookaheadConfig,
+    *,
+    greedy: bool = False,
+    pool: NGramPool | None = None,
+    cancel: threading.Event | None = None,
+    on_progress: Report | None = None,
+) -> Iterator[Header | StepEvent | Footer]:
+    """Decode a prompt.
+
+    Args:
+        model: The model; its KV cache is reused up to the longest common prefix.
+        prompt_ids: The prompt.
+        config: Settings.
+        greedy: Also run greedy decoding afterwards, for the footer.
+        pool: N-grams of earlier turns of a conversation.
+        cancel: Set from another thread to stop within one step.
+        on_progress: Called while the prompt is fed and while greedy runs.
+
+    Yields:
+        A header, an event a step, a footer. A cancelled run has a footer too.
+
+    Raises:
+        InputError: The prompt is empty or longer than the model's context.
+    """
+    prompt_ids = tuple(prompt_ids)
+    runner = model.runner
+    _check_prompt(prompt_ids, runner.context_length)
+    book = _TokenBook(model)
+    started = time.perf_counter()
+    prefilled = runner.prefill(
+        prompt_ids[:-1], cancel=cancel, on_progress=_token_progress("reading the prompt", on_progress)
+    )
+    yield Header(
+        model=model.name,
+        config=config.as_mapping(),
+        dtype=model.dtype,
+        device=model.device,
+        prompt="".join(model.token_text(token).text for token in prompt_ids),
+        prompt_ids=prompt_ids,
+        tokens=book.new(prompt_ids),
+        prefill_seconds=time.perf_counter() - started,
+    )
+    output_ids: list[int] = []
+    steps = 0
+    seconds = 0.0
+    finish_reason: FinishReason = "cancelled"
+    if prefilled:
+        proposer = make_proposer(config, prompt_ids, pool)
+        rule = pool_nodes_only if config.paper_strict else None
+        stopping = _stopping(model, config.max_new_tokens)
+        for step in decode(runner, prompt_ids[-1], proposer, stopping, accept_rule=rule, cancel=cancel):
+            output_ids += step.token_ids
+            steps += 1
+            seconds += step.seconds.total
+            finish_reason = step.finish_reason or finish_reason
+            yield StepEvent(step, book.new(ids_of(step)))
+    greedy_run = None
+    if greedy and finish_reason != "cancelled":
+        greedy_run = _greedy_beside(model, prompt_ids, output_ids, config, cancel, on_progress)
+    named = () if greedy_run is None else (greedy_run.expected, greedy_run.got)
+    yield Footer(
+        output_ids=tuple(output_ids),
+        text=model.text(output_ids),
+        steps=steps,
+        compression_ratio=len(output_ids) / steps if steps else 0.0,
+        seconds=seconds,
+        finish_reason=finish_reason,
+        greedy=greedy_run,
+        tokens=book.new(token for token in named if token is not None),
+    )
+
+
+def _check_prompt(prompt_ids: Sequence[int], context_length: int | None) -> None:
+    if not prompt_ids:
+        raise InputError("The prompt is empty.", "Write something into it: decoding starts from its last token.")
+    if context_length is not None and len(prompt_ids) > context_length:
+        raise InputError(
+            f"The prompt has {len(prompt_ids):,} tokens and the model's context holds {context_length:,}.",
+            "Shorten the prompt, or choose a model with a longer context.",
+        )
+
+
+def _stopping(model: LanguageModel, max_new_tokens: int) -> Stopping:
+    return Stopping(max_new_tokens, model.eos_ids, model.runner.context_length)
+
+
+def _token_progress(label: str, report: Report | None) -> Callable[[int, int], None] | None:
+    if report is None:
+        return None
+    return lambda done, total: report(Progress(label, done, total, "tokens"))
+
+
+def _greedy_beside(
+    model: LanguageModel,
+    prompt_ids: tuple[int, ...],
+    output_ids: Sequence[int],
+    config: LookaheadConfig,
+    cancel: threading.Event | None,
+    on_progress: Report | None,
+) -> GreedyRun | None:
+    """Run greedy on the same prompt and compare; None when it was cancelled."""
+    runner = model.runner
+    if not runner.prefill(prompt_ids[:-1], cancel=cancel):
+        return None
+    report = _token_progress("greedy, to compare", on_progress)
+    steps: list[Step] = []
+    finished = False
+    stopping = _stopping(model, config.max_new_tokens)
+    for step in decode(runner, prompt_ids[-1], GreedyProposer(), stopping, cancel=cancel):
+        steps.append(step)
+        finished = step.finish_reason is not None
+        if report is not None:
+            report(len(steps), len(output_ids))
+    if not finished:
+        return None
+    expected = [token for step in steps for token in step.token_ids]
+    seconds = sum(step.seconds.total for step in steps)
+    if expected == list(output_ids):
+        return GreedyRun(len(steps), seconds, ids_equal=True)
+    shorter = min(len(expected), len(output_ids))
+    position = next((at for at in range(shorter) if expected[at] != output_ids[at]), shorter)
+    detail = steps[position].nodes[0] if position < len(steps) else None
+    return GreedyRun(
+        steps=len(steps),
+        seconds=seconds,
+        ids_equal=False,
+        first_difference=position,
+        expected=expected[position] if position < len(expected) else None,
+        got=output_ids[position] if position < len(output_ids) else None,
+        top_two_gap=None if detail is None else _logit_gap(detail.detail),
+    )
+
+
+def _logit_gap(choice: Choice | None) -> float | None:
+    """The gap between the two highest logits: the log of the ratio of their probabilities."""
+    if choice is None or choice.runner_up_probability <= 0.0:
+        return None
+    return math.log(choice.probability / choice.runner_up_probability)

@@ -1,0 +1,1 @@
+"""Runs as streams of events, and on disk; never needs torch."""

@@ -1,0 +1,93 @@
+"""Reads traces; says file and line of what cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from lookahead_cli.errors import InputError
+from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
+from lookahead_cli.trace.schema import SchemaError, from_json
+
+
+def read_trace(path: str | os.PathLike[str]) -> Iterator[Header | StepEvent | Footer]:
+    """Read a trace, event by event.
+
+    A trace of a run that was killed has no footer, and perhaps half a last line: it is read up to there, and gets a
+    footer with finish reason `cancelled`.
+
+    Raises:
+        InputError: There is no such file, or a line of it is not an event; names the file and the line.
+    """
+    name = os.fspath(path)
+    try:
+        stream = Path(path).open(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(
+            f"There is no trace '{name}'.", "Record one with 'lookahead visualize FILE --record TRACE'."
+        ) from error
+    except OSError as error:
+        raise InputError(f"'{name}' cannot be read: {error.strerror or error}.", "Give a trace file.") from error
+    with stream:
+        yield from _events(stream, name)
+
+
+def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | Footer]:
+    header: Header | None = None
+    steps: list[StepEvent] = []
+    try:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                event = from_json(json.loads(line))
+            except (json.JSONDecodeError, SchemaError, RecursionError) as error:
+                if header is not None and not line.endswith("\n"):
+                    break  # The run was killed while it wrote this line.
+                reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+                raise _damaged(name, number, reason) from error
+            if event is None:
+                continue
+            if header is None and not isinstance(event, Header):
+                raise _damaged(name, number, "a trace begins with its header")
+            if isinstance(event, Header):
+                if header is not None:
+                    raise _damaged(name, number, "a second header")
+                header = event
+            elif isinstance(event, StepEvent):
+                if event.step.index != len(steps):
+                    raise _damaged(name, number, f"step {event.step.index} where {len(steps)} was expected")
+                steps.append(event)
+            yield event
+            if isinstance(event, Footer):
+                return
+    except UnicodeDecodeError as error:
+        raise _damaged(name, 1, "it is not text") from error
+    if header is None:
+        raise _damaged(name, 1, "the file is empty")
+    yield _cancelled_footer(header, steps)
+
+
+def _damaged(name: str, number: int, reason: str) -> InputError:
+    return InputError(
+        f"'{name}' line {number} is not part of a trace: {reason}.",
+        "Give a file that '--record' or '--json' wrote.",
+    )
+
+
+def _cancelled_footer(header: Header, steps: list[StepEvent]) -> Footer:
+    texts: dict[int, TokenText] = dict(header.tokens)
+    for event in steps:
+        texts.update(event.tokens)
+    ids = tuple(token for event in steps for token in event.step.token_ids)
+    raw = b"".join(texts[token].raw for token in ids if token in texts and not texts[token].special)
+    return Footer(
+        output_ids=ids,
+        text=raw.decode("utf-8", errors="replace"),
+        steps=len(steps),
+        compression_ratio=len(ids) / len(steps) if steps else 0.0,
+        seconds=sum(event.step.seconds.total for event in steps),
+        finish_reason="cancelled",
+    )

@@ -1,0 +1,1 @@
+"""Tests of lookahead, laid out as the package is."""

@@ -1,0 +1,1 @@
+"""Tests of the commands, run through the real command line."""
