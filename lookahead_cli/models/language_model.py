@@ -37,8 +37,8 @@ class LanguageModel:
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.name = checkpoint.name
-        self.dtype = checkpoint.dtype
-        self.device = checkpoint.device
+        self.dtype = str(checkpoint.dtype).removeprefix("torch.")
+        self.device = str(checkpoint.device).split(":")[0]
         self.context_length = checkpoint.context_length
         self.alias = checkpoint.alias
         self.tokenizer: Any = checkpoint.tokenizer
@@ -69,7 +69,8 @@ class LanguageModel:
         """
         if not self.has_chat_template:
             raise ModelError(
-                f"{self.name} has no chat template.", "Use --raw to give it the text as it is, or an instruct model."
+                f"{self.name} has no chat template.",
+                "Use --raw to give it the text as it is, or an instruct model.",
             )
         try:
             encoded = self.tokenizer.apply_chat_template(
@@ -87,7 +88,9 @@ class LanguageModel:
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of ids, without special tokens."""
-        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        return str(
+            self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
 
     def token_text(self, token: int) -> TokenText:
         """How one token reads."""
@@ -164,5 +167,3 @@ def _eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     if declared is None:
         return frozenset()
     return frozenset(declared) if isinstance(declared, list | tuple) else frozenset({int(declared)})
-
-

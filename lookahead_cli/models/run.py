@@ -130,7 +130,9 @@ def run_events(
 
 def _check_prompt(prompt_ids: Sequence[int], context_length: int | None) -> None:
     if not prompt_ids:
-        raise InputError("The prompt is empty.", "Write something into it: decoding starts from its last token.")
+        raise InputError(
+            "The prompt is empty.", "Write something into it: decoding starts from its last token."
+        )
     if context_length is not None and len(prompt_ids) > context_length:
         raise InputError(
             f"The prompt has {len(prompt_ids):,} tokens and the model's context holds {context_length:,}.",

@@ -29,7 +29,9 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Header | StepEvent | Fo
             f"There is no trace '{name}'.", "Record one with 'lookahead visualize FILE --record TRACE'."
         ) from error
     except OSError as error:
-        raise InputError(f"'{name}' cannot be read: {error.strerror or error}.", "Give a trace file.") from error
+        raise InputError(
+            f"'{name}' cannot be read: {error.strerror or error}.", "Give a trace file."
+        ) from error
     with stream:
         yield from _events(stream, name)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lookahead_cli.decoding.proposers.candidates import PoolBranch
 from lookahead_cli.decoding.pool import NGramPool
 from lookahead_cli.decoding.proposers.base import Findings, Observation
+from lookahead_cli.decoding.proposers.candidates import PoolBranch
 from lookahead_cli.decoding.records import PoolRecord
 from lookahead_cli.decoding.tree import TokenTree
 from lookahead_cli.decoding.window import JacobiWindow

@@ -1,0 +1,74 @@
+"""Where a screen gets its run from: a running model or a recorded trace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+from lookahead_cli.trace.reader import read_trace
+
+
+class RunSource(Protocol):
+    """A run that can be shown.
+
+    Attributes:
+        title: What is run.
+        recorded: True where the run is over and only shown again.
+    """
+
+    @property
+    def title(self) -> str:
+        """What is run."""
+        ...
+
+    @property
+    def recorded(self) -> bool:
+        """True where the run is over and only shown again."""
+        ...
+
+    def events(
+        self, cancel: threading.Event, report: Callable[[Progress], None]
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The run's events; called in a worker thread.
+
+        Args:
+            cancel: Set when the person stops the run.
+            report: Takes news of work before the first step.
+
+        Raises:
+            LookaheadError: The run cannot start or go on.
+        """
+        ...
+
+
+class TraceSource:
+    """A recorded trace.
+
+    Args:
+        path: The trace's file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def title(self) -> str:
+        """The file's name."""
+        return self._path.name
+
+    @property
+    def recorded(self) -> bool:
+        """True: the run is over."""
+        return True
+
+    def events(
+        self, cancel: threading.Event, report: Callable[[Progress], None]
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The trace's events, until `cancel` is set."""
+        for event in read_trace(self._path):
+            yield event
+            if cancel.is_set():
+                return
