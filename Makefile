@@ -35,7 +35,7 @@ bench: .venv/.installed
 	$(BIN)/lookahead bench examples
 
 exact: .venv/.tested
-	$(BIN)/python -m tests.exact
+	$(BIN)/python -m tests.exact $(EXACT)
 
 clean:
 	rm -rf .venv .exact dist

@@ -6,7 +6,8 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes of every `lookahead` command; the docstring-like comments are printed by the README's table."""
+    """Exit codes of every `lookahead` command; the docstring-like comments are printed by the README's
+    table."""
 
     OK = 0
     """The command did what it was asked to."""

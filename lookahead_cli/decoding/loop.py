@@ -47,7 +47,8 @@ def decode(
         cancel: Set from another thread to stop before the next step.
 
     Yields:
-        One frozen record a step. Between two steps the KV cache always holds what was emitted, less the last token.
+        One frozen record a step. Between two steps the KV cache always holds what was emitted, less the last
+        token.
     """
     emitted_before = 0
     for index in itertools.count():
@@ -61,7 +62,7 @@ def decode(
         forwarded = time.perf_counter()
         choices = readout.choices
         read = time.perf_counter()
-        path = walk(tree, choices, None if accept_rule is None else lambda node: accept_rule(tree, node))
+        path = walk(tree, choices, accept_rule)
         emitted, finish_reason = stopping.cut([choices[node] for node in path], emitted_before, tree.position)
         verified = time.perf_counter()
         runner.commit(tree, path[: len(emitted)])

@@ -21,12 +21,13 @@ class Origin:
     """Who proposed a node.
 
     Attributes:
-        kind: `root` for the current token, `window` for a cell of the 2D window, `pool` for a candidate from the
-            n-gram pool, `draft` for a guess of a chain or a draft model.
+        kind: `root` for the current token, `window` for a cell of the 2D window, `pool` for a candidate from
+            the n-gram pool, `draft` for a guess of a chain or a draft model.
         row: Row of the window cell, for `window`.
         column: Column of the window cell, for `window`.
         source: Where the n-gram was seen, for `pool`.
-        born: Index of the step in which the n-gram was first seen, for `pool`; -1 when it was there before step 0.
+        born: Index of the step in which the n-gram was first seen, for `pool`; -1 when it was there before
+            step 0.
     """
 
     kind: OriginKind
@@ -80,7 +81,8 @@ class Candidate:
 
     Attributes:
         tokens: The N-1 tokens that follow the current token.
-        nodes: Index of each token's node in `Step.nodes`; shorter than `tokens` where the context length cut it.
+        nodes: Index of each token's node in `Step.nodes`; shorter than `tokens` where the context length cut
+            it.
         matched: How many of the tokens the model confirmed.
         source: Where the n-gram was seen.
         born: Index of the step in which it was first seen, -1 for before step 0.
@@ -138,7 +140,8 @@ class PoolChange:
     """One change of the n-gram pool.
 
     Attributes:
-        event: `insert` for a new n-gram, `refresh` for one that moved to the newest end, `evict` for one dropped.
+        event: `insert` for a new n-gram, `refresh` for one that moved to the newest end, `evict` for one
+            dropped.
         tokens: All N tokens; the first is the key.
         source: Where the n-gram was seen.
         column: Window column it was collected from, for source `window`.
@@ -170,7 +173,8 @@ class Seconds:
     """Seconds of one step, by phase.
 
     Attributes:
-        propose: The proposer's own work: building the tree, judging its candidates, learning from the outputs.
+        propose: The proposer's own work: building the tree, judging its candidates, learning from the
+            outputs.
         forward: The model's pass over the tree.
         readout: Choices and probabilities from the logits.
         verify: The walk, and cutting it at a stop.

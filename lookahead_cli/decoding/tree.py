@@ -1,7 +1,7 @@
 """The token tree of one step: the current token, and every guess at what follows it.
 
-A node's position is the root's plus its depth, and it sees the KV cache, its ancestors and itself. Equal paths are
-one node, whoever proposed them, so the model computes each distinct continuation once.
+A node's position is the root's plus its depth, and it sees the KV cache, its ancestors and itself. Equal
+paths are one node, whoever proposed them, so the model computes each distinct continuation once.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from lookahead_cli.decoding.tree import TokenTree
 
 
 def walk(
-    tree: TokenTree, choices: Sequence[int], may_accept: Callable[[int], bool] | None = None
+    tree: TokenTree, choices: Sequence[int], may_accept: Callable[[TokenTree, int], bool] | None = None
 ) -> tuple[int, ...]:
     """Follow the model's choices from the root while they are children.
 
@@ -24,6 +24,6 @@ def walk(
     path = [0]
     while True:
         child = tree.child(path[-1], choices[path[-1]])
-        if child is None or (may_accept is not None and not may_accept(child)):
+        if child is None or (may_accept is not None and not may_accept(tree, child)):
             return tuple(path)
         path.append(child)

@@ -1,8 +1,8 @@
 """The 2D Jacobi window (section 3.1 of the paper).
 
-Row r, column c holds a guess for position p + r + c, where p is the position of the current token, which is cell
-(0, 0). Rows are the last N-1 Jacobi iterations, oldest first. One step turns the window into its next iteration
-and yields one n-gram a column: (0,c), (1,c), ..., (N-2,c) and the model's output after it.
+Row r, column c holds a guess for position p + r + c, where p is the position of the current token, which is
+cell (0, 0). Rows are the last N-1 Jacobi iterations, oldest first. One step turns the window into its next
+iteration and yields one n-gram a column: (0,c), (1,c), ..., (N-2,c) and the model's output after it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class JacobiWindow:
         )
 
     def shift(self, emitted: int, root_token: int, outputs: Sequence[int | None]) -> None:
-        """Move by the number of tokens emitted: new (r, c) is old (r+1, c + emitted - 1), new root at (0, 0)."""
+        """Move by the number of tokens emitted: new (r, c) is old (r+1, c + emitted - 1), new root at (0,
+        0)."""
         iterations: list[Sequence[int | None]] = [*self.rows[1:], outputs]
         self._refilled = []
         for row, source in enumerate(iterations):

@@ -1,1 +1,1 @@
-""""""
+"""Models: aliases, sources, loading, and running token trees through them."""

@@ -1,7 +1,8 @@
 """A KV cache that can be rolled back: a step's entries are kept only where the walk went.
 
-Entries lie in a buffer that grows in blocks. A forward pass writes its nodes behind the kept ones; `keep` gathers
-the accepted path to the end of the kept part. Nothing is ever evicted: sliding windows are a matter of the mask.
+Entries lie in a buffer that grows in blocks. A forward pass writes its nodes behind the kept ones; `keep`
+gathers the accepted path to the end of the kept part. Nothing is ever evicted: sliding windows are a matter
+of the mask.
 """
 
 from __future__ import annotations

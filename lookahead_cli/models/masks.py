@@ -1,7 +1,7 @@
 """Attention masks for a token tree behind a KV cache.
 
-Masks are additive floats of shape (1, 1, Q, K): 0 where a node sees a key, the type's lowest value elsewhere. A bool
-mask would be right under sdpa and silently wrong under eager attention.
+Masks are additive floats of shape (1, 1, Q, K): 0 where a node sees a key, the type's lowest value
+elsewhere. A bool mask would be right under sdpa and silently wrong under eager attention.
 """
 
 from __future__ import annotations

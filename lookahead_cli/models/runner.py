@@ -107,7 +107,8 @@ class TransformersRunner:
     def _feed(
         self, tokens: list[int], positions: list[int], visible: torch.Tensor, logits_to_keep: int
     ) -> torch.Tensor:
-        # A pass that failed half-way leaves some layers' entries behind; only kept ones count, so it did no harm.
+        # A pass that failed half-way leaves some layers' entries behind; only kept ones count, so it did no
+        # harm.
         position_ids = torch.tensor(positions, device=self.device)
         mask = self._masks.build(visible, position_ids, self.length)
         self.fed_tokens += len(tokens)

@@ -1,7 +1,7 @@
 """A run is a stream of events: one `Header`, a `StepEvent` a step, one `Footer`.
 
-The running model, a recorded trace and a test all produce this same stream; the screen, the plain printer, the
-JSON writer and the benchmark all consume it. Before the header a live run may yield `Progress`.
+The running model, a recorded trace and a test all produce this same stream; the screen, the plain printer,
+the JSON writer and the benchmark all consume it. Before the header a live run may yield `Progress`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Header:
 
     Attributes:
         model: Name for people, such as `SmolLM2-135M-Instruct`.
-        config: The settings: `method`, `window_size`, `ngram_size`, `guess_set_size`, `max_new_tokens`, `seed`, ...
+        config: The settings: `method`, `window_size`, `ngram_size`, `guess_set_size`, `max_new_tokens`,
+            `seed`, ...
         dtype: `float32`, `bfloat16` or `float16`.
         device: `cpu`, `cuda`, `mps`.
         prompt: The prompt as the model saw it, chat template included.

@@ -15,15 +15,15 @@ from lookahead_cli.trace.schema import SchemaError, from_json
 def read_trace(path: str | os.PathLike[str]) -> Iterator[Header | StepEvent | Footer]:
     """Read a trace, event by event.
 
-    A trace of a run that was killed has no footer, and perhaps half a last line: it is read up to there, and gets a
-    footer with finish reason `cancelled`.
+    A trace of a run that was killed has no footer, and perhaps half a last line: it is read up to there, and
+    gets a footer with finish reason `cancelled`.
 
     Raises:
         InputError: There is no such file, or a line of it is not an event; names the file and the line.
     """
     name = os.fspath(path)
     try:
-        stream = Path(path).open(encoding="utf-8")
+        stream = Path(path).open(encoding="utf-8")  # noqa: SIM115 - closed by the `with` below, opened where its errors are told apart
     except FileNotFoundError as error:
         raise InputError(
             f"There is no trace '{name}'.", "Record one with 'lookahead visualize FILE --record TRACE'."

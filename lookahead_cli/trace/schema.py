@@ -1,7 +1,7 @@
 """Events as JSON lines and back; schema 1.
 
-A step's nested records are written field by field under their own names, so a reader needs nothing but this file.
-Fields that this version does not know are kept in `extra` and written again.
+A step's nested records are written field by field under their own names, so a reader needs nothing but this
+file. Fields that this version does not know are kept in `extra` and written again.
 """
 
 from __future__ import annotations
@@ -71,11 +71,16 @@ def from_json(line: Json) -> Header | StepEvent | Footer | None:
     if not isinstance(line, dict) or not isinstance(line.get("type"), str):
         raise SchemaError("there is no event in it")
     body = {key: value for key, value in line.items() if key != "type"}
-    reader = {"header": _header, "step": _step_event, "footer": _footer}.get(line["type"])
-    if reader is None:
-        return None
     try:
-        return reader(body)
+        match line["type"]:
+            case "header":
+                return _header(body)
+            case "step":
+                return _step_event(body)
+            case "footer":
+                return _footer(body)
+            case _:
+                return None
     except SchemaError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

@@ -24,11 +24,11 @@ class TraceWriter:
 
     def __init__(self, target: str | os.PathLike[str] | IO[str]) -> None:
         self._owned = isinstance(target, str | os.PathLike)
-        self._stream: IO[str] = (
-            Path(target).open("w", encoding="utf-8")  # type: ignore[arg-type]  # narrowed by `_owned`
-            if self._owned
-            else target  # type: ignore[assignment]
-        )
+        self._stream: IO[str]
+        if isinstance(target, str | os.PathLike):
+            self._stream = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 - `close` closes it
+        else:
+            self._stream = target
 
     def write(self, event: TraceEvent) -> None:
         """Write one event as one line."""

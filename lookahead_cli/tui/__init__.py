@@ -1,1 +1,1 @@
-""""""
+"""Screens, panels and themes; never needs torch."""

@@ -29,7 +29,7 @@ from lookahead_cli.tui.token_text import visible_text
 REDRAWS_A_SECOND = 30
 
 
-class _Stopped(LookaheadError):
+class _StoppedError(LookaheadError):
     """The person left while the model was being loaded."""
 
 
@@ -82,7 +82,7 @@ class VisualizeApp(App[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="pause", tooltip="Hold the decoding, or let it go on"),
-        Binding("left", "back", "Back", id="back", tooltip="Look at the step before", key_display="←"),
+        Binding("left", "older", "Back", id="back", tooltip="Look at the step before", key_display="←"),
         Binding("right,full_stop", "forward", "Step", id="step", tooltip="One step on", key_display="→"),
         Binding("home", "first", "First", id="first", tooltip="Look at the first step", show=False),
         Binding("end", "last", "Now", id="last", tooltip="Follow the newest step"),
@@ -158,7 +158,7 @@ class VisualizeApp(App[None]):
 
     def _report(self, progress: Progress) -> None:
         if self._cancel.is_set():
-            raise _Stopped("Stopped.")
+            raise _StoppedError("Stopped.")
         self._arrived.append(progress)
 
     def _drive(self) -> None:
@@ -168,7 +168,7 @@ class VisualizeApp(App[None]):
                 self._arrived.append(event)
                 if not isinstance(event, Footer):
                     self._pacer.wait()
-        except _Stopped:
+        except _StoppedError:
             return
         except BaseException as error:  # whatever it is, it is raised again once the screen is closed
             self.failure = error
@@ -239,7 +239,7 @@ class VisualizeApp(App[None]):
         self._pacer.toggle()
         self._stale = True
 
-    def action_back(self) -> None:
+    def action_older(self) -> None:
         """Look at the step before."""
         self.view.look_at(max(0, self.view.shown - 1))
         self._stale = True

@@ -91,18 +91,20 @@ class MeterPanel(Vertical):
 
 
 WINDOW_HELP = """\
-Row r, column c guesses the token r + c places after the current one, which is the top left cell. Each row is one
-Jacobi iteration, the oldest on top; one step feeds them all and yields the row "new". A cell sees the first row up
-to its column and the cells above it, since those are the text it continues. Cells with ✓ came true: the model's
-own choices walked through them. Only the current token is certain; the rest are guesses."""
+Row r, column c guesses the token r + c places after the current one, which is the top left cell. Each row is
+one Jacobi iteration, the oldest on top; one step feeds them all and yields the row "new". A cell sees the
+first row up to its column and the cells above it, since those are the text it continues. Cells with ✓ came
+true: the model's own choices walked through them. Only the current token is certain; the rest are guesses."""
 POOL_HELP = """\
-Reading a column from top to bottom and the model's output below it gives one n-gram a step; so do the prompt and
-the accepted text. The pool keeps the G newest for each first token. Those that begin with the current token are
-candidates: all are checked in the same pass. ✓ agreed, ✗ did not; then the panel says what the model wanted."""
+Reading a column from top to bottom and the model's output below it gives one n-gram a step; so do the prompt
+and the accepted text. The pool keeps the G newest for each first token. Those that begin with the current
+token are candidates: all are checked in the same pass. ✓ agreed, ✗ did not; then the panel says what the
+model wanted."""
 ACCEPTED_HELP = """\
-The output so far; tokens of one step share a ground. ★ marks tokens that were guessed right and cost no step of
-their own. The last token of each step is the model's own next choice. All are exactly what greedy decoding gives."""
+The output so far; tokens of one step share a ground. ★ marks tokens that were guessed right and cost no step
+of their own. The last token of each step is the model's own next choice. All are exactly what greedy
+decoding gives."""
 METER_HELP = """\
-S, the compression ratio, is tokens / steps; greedy decoding has 1.00. A step feeds many nodes, so it costs more
-than greedy's: where arithmetic is scarce, as on a CPU, a larger S can still be slower. Time is compared only when
-greedy was really run (--greedy)."""
+S, the compression ratio, is tokens / steps; greedy decoding has 1.00. A step feeds many nodes, so it costs
+more than greedy's: where arithmetic is scarce, as on a CPU, a larger S can still be slower. Time is compared
+only when greedy was really run (--greedy)."""

@@ -27,7 +27,7 @@ def waiting(view: RunView, what: str) -> Text:
 
 
 def window_picture(view: RunView, theme: Theme, width: int, height: int) -> Text:
-    """The window's rows, oldest first, and the new one; with the column whose n-gram the pool just took marked."""
+    """The window's rows, oldest first, and the new one; columns whose n-gram is new in the pool marked."""
     step = view.step
     if step is None or step.window is None:
         return waiting(view, "window")

@@ -64,7 +64,7 @@ class Theme(BaseModel):
     shades: Annotated[tuple[Colour, ...], Field(min_length=2)]
 
     def style(self, role: str) -> Style:
-        """Rich style of a role, `age_0` (newest) and up for window rows; an unknown one looks like ordinary text."""
+        """Rich style of a role, `age_0` (newest) and up for window rows; ordinary text for an unknown one."""
         if role.startswith("age_"):
             age = min(int(role.removeprefix("age_")), len(self.window) - 1)
             return Style(color=self.window[-1 - age])
