@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Grid
+from textual.containers import Grid, VerticalScroll
 from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
@@ -40,16 +40,17 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """One scrollable text."""
-        text = Text()
+        keys = "space pause · ←/→ step · home/end · n next multi-token step · +/- speed · q quit"
+        text = Text().append("KEYS\n", "bold").append(keys + "\n")
         for title, words in (
             ("JACOBI WINDOW", panels.WINDOW_HELP),
             ("N-GRAM POOL", panels.POOL_HELP),
             ("ACCEPTED TOKENS", panels.ACCEPTED_HELP),
             ("COMPRESSION", panels.METER_HELP),
         ):
-            text.append(title + "\n", "bold").append(words.replace("\n", " ") + "\n\n")
-        keys = "space pause · ←/→ step · home/end · n next multi-token step · +/- speed · q quit"
-        yield Static(text.append("KEYS\n", "bold").append(keys), id="help")
+            text.append(f"\n{title}\n", "bold").append(words.replace("\n", " ") + "\n")
+        with VerticalScroll(id="help"):
+            yield Static(text)
 
 
 class VisualizeApp(App[None]):
@@ -78,7 +79,7 @@ class VisualizeApp(App[None]):
     .narrow .panel { padding: 0; }
     HelpScreen { align: center middle; }
     #help { width: 76; max-width: 96%; max-height: 96%; height: auto; border: round $primary;
-            padding: 0 1; background: $surface; overflow-y: auto; }
+            padding: 0 1; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="pause", tooltip="Hold the decoding, or let it go on"),

@@ -1,0 +1,88 @@
+"""A real pseudo-terminal with a terminal emulator: start a program, press keys, read its screen."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import termios
+import time
+from collections.abc import Callable, Sequence
+
+import pyte
+
+
+class Terminal:
+    """A program running in a pseudo-terminal of `columns` x `lines`."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        columns: int,
+        lines: int,
+        environment: dict[str, str],
+        stdin: int | None = None,
+    ) -> None:
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        self._status: int | None = None
+        self.pid, self.descriptor = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+            if stdin is not None:
+                os.dup2(stdin, 0)
+            os.execvpe(command[0], list(command), environment)
+        self.resize(columns, lines)
+        self.modes_before = termios.tcgetattr(self.descriptor)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Change the size, as a person who drags the window does."""
+        self._screen.resize(lines, columns)
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(self._screen.display)
+
+    def press(self, keys: str) -> None:
+        """Type."""
+        os.write(self.descriptor, keys.encode())
+
+    def read_until(self, wanted: Callable[[str], bool], seconds: float = 120) -> str:
+        """Read the program's output until the screen is as wanted; fails with the screen's text."""
+        deadline = time.monotonic() + seconds
+        while not wanted(self.text):
+            assert time.monotonic() < deadline, f"not seen in {seconds} s; the screen:\n{self.text}"
+            if not self._read(0.2) and self._status is not None:
+                raise AssertionError(f"the program ended; the screen:\n{self.text}")
+        return self.text
+
+    def _read(self, seconds: float) -> bool:
+        ready, _, _ = select.select([self.descriptor], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.descriptor, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            self._wait()
+            return False
+        self._stream.feed(data)
+        return True
+
+    def _wait(self) -> None:
+        if self._status is None:
+            _, status = os.waitpid(self.pid, 0)
+            self._status = os.waitstatus_to_exitcode(status)
+
+    def exit_code(self, seconds: float = 60) -> int:
+        """Read to the program's end and return its exit code."""
+        deadline = time.monotonic() + seconds
+        while self._status is None:
+            assert time.monotonic() < deadline, f"still running after {seconds} s; the screen:\n{self.text}"
+            self._read(0.2)
+        return self._status
