@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
-from lookahead_cli.trace.reader import read_trace
 
 
 class RunSource(Protocol):
-    """A run that can be shown.
-
-    Attributes:
-        title: What is run.
-        recorded: True where the run is over and only shown again.
-    """
+    """A run that can be shown."""
 
     @property
     def title(self) -> str:
@@ -36,7 +30,7 @@ class RunSource(Protocol):
 
         Args:
             cancel: Set when the person stops the run.
-            report: Takes news of work before the first step.
+            report: Takes news of work before the first step and after the last.
 
         Raises:
             LookaheadError: The run cannot start or go on.
@@ -67,7 +61,14 @@ class TraceSource:
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]
     ) -> Iterator[Header | StepEvent | Footer]:
-        """The trace's events, until `cancel` is set."""
+        """The trace's events, until `cancel` is set.
+
+        Raises:
+            InputError: The file is no trace; names the file and the line.
+        """
+        from lookahead_cli.trace.reader import read_trace
+
+        report(Progress(f"reading {self.title}"))
         for event in read_trace(self._path):
             yield event
             if cancel.is_set():

@@ -6,20 +6,30 @@ Reading one needs neither textual nor torch, so that the plain printer and `look
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from rich.style import Style
 
 from lookahead_cli.errors import InputError, UsageError
 from lookahead_cli.locations import packaged_themes_folder, user_themes_folder
 
 DEFAULT_THEME = "dark"
+_BOLD = frozenset({"accent", "accepted", "bonus", "free", "pool_hit", "title"})
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
-Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+
+def _colour(value: str) -> str:
+    if not _COLOUR.fullmatch(value):
+        raise ValueError(f"'{value}' is no colour such as '#7aa2f7'")
+    return value
+
+
+Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Theme(BaseModel):
@@ -33,13 +43,13 @@ class Theme(BaseModel):
         panel: Ground of the panels.
         foreground: Ordinary text.
         muted: Text of less weight.
-        accent: Titles and borders in focus.
+        accent: Titles, borders and the current token.
         accepted: Tokens that the model confirmed.
         free: Accepted tokens that cost no step of their own.
-        bonus: The token that the model computed itself.
+        bonus: Tokens that the model computed itself: the last of a step, and the window's new row.
         rejected: Guesses that were wrong.
         wanted: What the model wanted instead.
-        pool_hit: A candidate that matched.
+        pool_hit: A candidate that matched, an n-gram that was collected.
         window: Window cells by age, oldest row first.
         shades: Grounds of accepted tokens, one a step in turn.
     """
@@ -63,21 +73,43 @@ class Theme(BaseModel):
     window: Annotated[tuple[Colour, ...], Field(min_length=2)]
     shades: Annotated[tuple[Colour, ...], Field(min_length=2)]
 
+    _styles: dict[tuple[str, int], Style] = PrivateAttr(default_factory=dict)
+
     def style(self, role: str) -> Style:
-        """Rich style of a role, `age_0` (newest) and up for window rows; ordinary text for an unknown one."""
+        """Rich style of a role, `age_0` (newest) and up for window rows; an unknown one looks like ordinary text."""
+        return self._style(role, -1)
+
+    def shaded(self, role: str, step: int) -> Style:
+        """Style of a role on the ground of a step's accepted tokens."""
+        return self._style(role, step % len(self.shades))
+
+    def _style(self, role: str, shade: int) -> Style:
+        style = self._styles.get((role, shade))
+        if style is None:
+            ground = None if shade < 0 else self.shades[shade]
+            style = Style(color=self.colour(role), bgcolor=ground, bold=role in _BOLD, italic=role == "refilled")
+            self._styles[role, shade] = style
+        return style
+
+    def colour(self, role: str) -> str:
+        """Colour of a role as `#rrggbb`."""
         if role.startswith("age_"):
-            age = min(int(role.removeprefix("age_")), len(self.window) - 1)
-            return Style(color=self.window[-1 - age])
+            return self.window[-1 - min(int(role.removeprefix("age_")), len(self.window) - 1)]
         if role == "refilled":
-            return Style(color=self.muted, italic=True)
+            return self.muted
         colour = getattr(self, role, self.foreground)
-        bold = role in {"accepted", "pool_hit", "accent", "free"}
-        return Style(color=colour if isinstance(colour, str) else self.foreground, bold=bold)
+        return colour if isinstance(colour, str) and _COLOUR.fullmatch(colour) else self.foreground
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeEntry:
-    """A theme that `--theme` can name."""
+    """A theme that `--theme` can name.
+
+    Attributes:
+        name: The file's name without `.toml`.
+        path: The file.
+        own: True for one in the person's own folder.
+    """
 
     name: str
     path: Path
@@ -115,28 +147,43 @@ def load_theme(name_or_path: str | None = None) -> Theme:
 
 
 def load_theme_or_default(name_or_path: str | None = None) -> tuple[Theme, str | None]:
-    """The theme, or the default and the sentence that says what was wrong with it."""
+    """The theme, or the default and the sentence that says what was wrong with its file.
+
+    Raises:
+        UsageError: There is no theme of that name.
+    """
     try:
         return load_theme(name_or_path), None
     except InputError as error:
-        return _read(
-            packaged_themes_folder() / f"{DEFAULT_THEME}.toml"
-        ), f"{error.message} Using {DEFAULT_THEME}."
+        default = _read(packaged_themes_folder() / f"{DEFAULT_THEME}.toml")
+        return default, f"{error.message} The theme '{DEFAULT_THEME}' is used instead."
 
 
 def _read(path: Path) -> Theme:
+    mend = "Compare it with the file of a theme that ships, or leave out --theme."
     try:
         return Theme.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise InputError(
-            f"There is no theme file '{path}'.", "'lookahead themes' lists what there is."
-        ) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"The theme file '{path}' cannot be read: {error}.", _MEND) from error
+        raise InputError(f"There is no theme file '{path}'.", "'lookahead themes' lists what there is.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The theme file '{path}' is not text.", mend) from error
+    except OSError as error:
+        raise InputError(f"The theme file '{path}' cannot be read: {error.strerror}.", mend) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"The theme file '{path}' is not TOML: {error}.", mend) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"The theme file '{path}' is wrong at '{where}': {first['msg']}.", _MEND) from error
+        raise InputError(f"The theme file '{path}' is wrong: {_complaint(error)}.", mend) from error
 
 
-_MEND = "Compare it with a theme that 'lookahead themes' shows, or leave out --theme."
+def _complaint(error: ValidationError) -> str:
+    """The first thing that is wrong, in words."""
+    first: Any = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"it has no '{where}'"
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(where, Theme.model_fields, n=1)
+        return f"there is no role '{where}'" + (f", did you mean '{near[0]}'" if near else "")
+    if first["type"] == "value_error":
+        return f"at '{where}', {first['ctx']['error']}"
+    return f"at '{where}', {str(first['msg']).lower()}"

@@ -1,77 +1,163 @@
 """Tokens as safe, visible text: what a model says is shown as text, never obeyed.
 
-Whitespace is drawn (␣ ↵ ⇥), control characters are named, and widths are in terminal cells.
+Whitespace is drawn (␣ ↵ ⇥), control characters are named, and widths are in terminal cells. Nothing here needs
+textual.
 """
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from wcwidth import wcswidth, wcwidth
 
 from lookahead_cli.trace.events import TokenText
 
-_DRAWN = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍", "\x1b": "␛", "\x7f": "␡"}
-# Format characters that turn or hide the text around them; joiners between emoji are harmless and stay.
-_KEPT_FORMATS = {"\u200d", "\ufe0f", "\ufe0e"}
+SPACE, LINE_BREAK, TAB = "␣", "↵", "⇥"
+ELLIPSIS = "…"
+_DRAWN = {" ": SPACE, "\n": LINE_BREAK, "\t": TAB, "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
+# Joiners and variation selectors: terminals disagree on the width of what they join, and agree on the parts.
+_JOINERS = {"\u200c", "\u200d", "\ufe0e", "\ufe0f"}
+# Invisible although their category is that of a letter or a mark.
+_FILLERS = {"\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u3164", "\uffa0"}
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _is_unsafe(character: str) -> bool:
+    """True for what steers a terminal, turns the text around it, or cannot be seen."""
+    kind = unicodedata.category(character)
+    return kind in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} or character in _FILLERS
 
 
 def _drawn(character: str) -> str:
-    if character in _DRAWN:
-        return _DRAWN[character]
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    kind = unicodedata.category(character)
-    if kind in {"Cc", "Cs", "Zl", "Zp"} or (kind == "Cf" and character not in _KEPT_FORMATS):
-        return f"\\u{code:04x}"
-    return "·" if kind == "Zs" else character
+    if " " < character < "\x7f":
+        return character
+    drawn = _DRAWN.get(character)
+    if drawn is not None:
+        return drawn
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    if "\udc80" <= character <= "\udcff":
+        return f"<{ord(character) - 0xDC00:02X}>"
+    if _is_unsafe(character) or unicodedata.category(character) == "Zs":
+        return _escaped(character)
+    return character
 
 
+@lru_cache(maxsize=16384)
 def visible_text(text: str) -> str:
-    """`text` with whitespace drawn and control characters named."""
-    return "".join(map(_drawn, text))
+    """`text` with whitespace drawn and control characters named.
+
+    Joined emoji are shown as their parts, so that every terminal gives them the same width. A mark that combines
+    with a letter before it gets a circle to stand on where there is none.
+    """
+    if text.isascii() and text.isprintable():
+        return text.replace(" ", SPACE)
+    joined = "".join(character for character in text if character not in _JOINERS) or text
+    drawn = "".join(_escaped(c) if c in _JOINERS else _drawn(c) for c in joined)
+    return "◌" + drawn if drawn and wcwidth(drawn[0]) == 0 else drawn
 
 
+@lru_cache(maxsize=16384)
 def cell_width(text: str) -> int:
     """Width of a text in terminal cells."""
+    if text.isascii() and text.isprintable():
+        return len(text)
     width = wcswidth(text)
     return width if width >= 0 else sum(max(0, wcwidth(character)) for character in text)
+
+
+def _clusters(text: str) -> Iterator[str]:
+    """Characters with the marks that stand on them."""
+    cluster = ""
+    for character in text:
+        if cluster and (
+            wcwidth(character) == 0 or cell_width(cluster + character) <= cell_width(cluster)
+        ):
+            cluster += character
+        else:
+            if cluster:
+                yield cluster
+            cluster = character
+    if cluster:
+        yield cluster
+
+
+def take_cells(text: str, width: int) -> tuple[str, str]:
+    """The longest beginning of `text` that fits `width` cells, and the rest."""
+    if cell_width(text) <= width:
+        return text, ""
+    kept = ""
+    for cluster in _clusters(text):
+        if cell_width(kept + cluster) > width:
+            break
+        kept += cluster
+    return kept, text[len(kept) :]
 
 
 def truncate(text: str, width: int) -> str:
     """`text` in at most `width` cells, with … where something was cut."""
     if cell_width(text) <= width:
         return text
-    kept = ""
-    for character in text:
-        if cell_width(kept + character) > width - 1:
-            break
-        kept += character
-    return kept + "…" if width > 0 else ""
+    return take_cells(text, width - 1)[0] + ELLIPSIS if width > 0 else ""
 
 
+@lru_cache(maxsize=16384)
 def visible(token: TokenText | None, width: int | None = None) -> str:
-    """One token as visible text; bytes that are no character by themselves as <E2><80>."""
+    """One token as visible text, in at most `width` cells.
+
+    Bytes that are no character by themselves read as <E2><80>; no token at all as ·.
+    """
     if token is None:
         text = "·"
     elif token.data is not None:
-        text = "".join(f"<{byte:02X}>" for byte in token.data)
+        text = visible_text(token.data.decode("utf-8", "surrogateescape"))
     else:
         text = visible_text(token.text)
-    # A mark that combines with the letter before needs something to stand on.
-    if text and cell_width(text[0]) == 0:
-        text = "◌" + text
     return text if width is None else truncate(text, width)
+
+
+def visible_bytes(data: bytes) -> str:
+    """Bytes that are no character, such as <E2><80>."""
+    return "".join(f"<{byte:02X}>" for byte in data)
 
 
 def plain_text(text: str) -> str:
     """`text` with its line breaks and spaces kept, and every other control character named."""
     return "".join(
-        character if character in " \n" else "    " if character == "\t" else _drawn(character)
+        character
+        if character in " \n\u00a0" or character in _JOINERS
+        else "    "
+        if character == "\t"
+        else _drawn(character)
         for character in text
     )
+
+
+class ByteJoiner:
+    """Puts characters together whose bytes are split over tokens, token by token."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def add(self, token: TokenText) -> str:
+        """The text that is complete with this token; bytes that can never be a character read as �."""
+        return self._decoder.decode(token.raw)
+
+    @property
+    def pending(self) -> bytes:
+        """Bytes of a character that is not complete yet."""
+        return self._decoder.getstate()[0]
+
+    def finish(self) -> str:
+        """What is left at the end: � for an incomplete character."""
+        return self._decoder.decode(b"", True)
 
 
 def join_tokens(tokens: Sequence[TokenText]) -> list[str]:
@@ -80,21 +166,10 @@ def join_tokens(tokens: Sequence[TokenText]) -> list[str]:
     A character whose bytes lie in several tokens is given to the last of them; bytes that never become a
     character read as �.
     """
-    pieces: list[str] = []
-    pending = b""
-    for token in tokens:
-        raw = pending + token.raw
-        try:
-            text, pending = raw.decode("utf-8"), b""
-        except UnicodeDecodeError as error:
-            complete = error.reason != "unexpected end of data"
-            text = (
-                raw.decode("utf-8", "replace") if complete else raw[: error.start].decode("utf-8", "replace")
-            )
-            pending = b"" if complete else raw[error.start :]
-        pieces.append(text)
-    if pending and pieces:
-        pieces[-1] += "\ufffd"
+    joiner = ByteJoiner()
+    pieces = [joiner.add(token) for token in tokens]
+    if pieces:
+        pieces[-1] += joiner.finish()
     return pieces
 
 

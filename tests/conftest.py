@@ -1,0 +1,19 @@
+"""The default model, loaded once a worker and fetched once a machine."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A person's colour settings must not change what the tests see.
+for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR"):
+    os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session")
+def default_model():
+    from lookahead_cli.models.language_model import load_model
+
+    return load_model("smollm2-135m", dtype="float32")
