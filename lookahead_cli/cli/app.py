@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from lookahead_cli.cli.bench import bench
+from lookahead_cli.cli.chat import chat
 from lookahead_cli.cli.console import discard_output
 from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
@@ -69,10 +69,7 @@ def _root(
 
 
 app.command()(visualize)
-if find_spec("lookahead_cli.cli.chat") is not None:
-    from lookahead_cli.cli.chat import chat
-
-    app.command()(chat)
+app.command()(chat)
 app.command()(replay)
 app.command()(bench)
 app.command()(models)

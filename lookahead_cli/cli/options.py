@@ -145,6 +145,7 @@ def settings(
     max_new_tokens: int,
     seed: int,
     method: Method = "lookahead",
+    temperature: float = 0.0,
 ) -> LookaheadConfig:
     """Settings of a run: what was asked for, else what the alias names, else (7, 5, 7) for small trees.
 
@@ -164,6 +165,7 @@ def settings(
         guess_set_size=_first(guess_set_size, named[2], SMALL_GUESS_SET),
         max_new_tokens=max_new_tokens,
         seed=seed,
+        temperature=temperature,
     )
 
 

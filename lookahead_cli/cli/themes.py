@@ -9,9 +9,9 @@ import typer
 
 _ROLES = ("accepted", "free", "bonus", "rejected", "wanted", "pool_hit", "age_0", "age_1", "age_2", "muted")
 _WORDS = {
-    "accepted": "✓accepted",
-    "free": "★free",
-    "rejected": "✗rejected",
+    "accepted": "✓ accepted",
+    "free": "★ free",
+    "rejected": "✗ rejected",
     "pool_hit": "pool hit",
     "age_0": "newest row",
     "age_1": "older",
@@ -42,10 +42,12 @@ def themes(
     if json:
         print(
             json_module.dumps(
-                {
-                    each: {"error": str(theme)} if isinstance(theme, InputError) else theme.model_dump()
+                [
+                    {"name": each, "error": str(theme)}
+                    if isinstance(theme, InputError)
+                    else theme.model_dump()
                     for each, theme in loaded.items()
-                },
+                ],
                 indent=2,
             )
         )
@@ -58,6 +60,5 @@ def themes(
         console.print(Text(f"{theme.name:<12}").append(theme.description, "dim"))
         line = Text("  ")
         for role in _ROLES:
-            style = theme.style(role)
-            line.append(f" {_WORDS.get(role, role)} ", style).append(" ")
+            line.append(_WORDS.get(role, role), theme.style(role)).append("  ")
         console.print(line)

@@ -2,55 +2,56 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
+import math
+import time
 from typing import ClassVar
 
-from rich.text import Text
-from textual.app import App, ComposeResult
+from textual import on
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Grid, VerticalScroll
-from textual.events import Resize
-from textual.screen import ModalScreen
+from textual.message import Message
 from textual.theme import Theme as TextualTheme
-from textual.widgets import Footer as KeyBar
-from textual.widgets import Static
+from textual.timer import Timer
 
-from lookahead_cli.errors import LookaheadError
-from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
-from lookahead_cli.tui import panels
-from lookahead_cli.tui.pacing import Pacer
-from lookahead_cli.tui.pictures import timeline_picture
+from lookahead_cli.trace.events import Footer, Header, Progress
+from lookahead_cli.tui.feed import Feed
+from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.pacing import Pacer, Player
+from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, WindowPanel
+from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
-from lookahead_cli.tui.token_text import visible_text
+from lookahead_cli.tui.timeline import Timeline
+from lookahead_cli.tui.title import PlayState
 
 REDRAWS_A_SECOND = 30
+REPLAY_SPEED = 4.0
 
 
-class _StoppedError(LookaheadError):
-    """The person left while the model was being loaded."""
-
-
-class HelpScreen(ModalScreen[None]):
-    """What each panel says, and the keys."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close")]
-
-    def compose(self) -> ComposeResult:
-        """One scrollable text."""
-        keys = "space pause · ←/→ step · home/end · n next multi-token step · +/- speed · q quit"
-        text = Text().append("KEYS\n", "bold").append(keys + "\n")
-        for title, words in (
-            ("JACOBI WINDOW", panels.WINDOW_HELP),
-            ("N-GRAM POOL", panels.POOL_HELP),
-            ("ACCEPTED TOKENS", panels.ACCEPTED_HELP),
-            ("COMPRESSION", panels.METER_HELP),
-        ):
-            text.append(f"\n{title}\n", "bold").append(words.replace("\n", " ") + "\n")
-        with VerticalScroll(id="help"):
-            yield Static(text)
+def textual_theme(theme: Theme) -> TextualTheme:
+    """A theme file's colours as Textual's own variables."""
+    return TextualTheme(
+        name="lookahead",
+        primary=theme.accent,
+        secondary=theme.bonus,
+        accent=theme.accent,
+        success=theme.accepted,
+        warning=theme.free,
+        error=theme.rejected,
+        foreground=theme.foreground,
+        background=theme.background,
+        surface=theme.panel,
+        panel=theme.panel,
+        dark=theme.dark,
+        variables={
+            "foreground-muted": theme.muted,
+            "footer-background": theme.background,
+            "footer-foreground": theme.muted,
+            "footer-key-foreground": theme.accent,
+            "footer-description-foreground": theme.muted,
+        },
+    )
 
 
 class VisualizeApp(App[None]):
@@ -60,242 +61,238 @@ class VisualizeApp(App[None]):
         source: Where the run comes from.
         theme: The colours.
         paused: Start paused.
-        speed: Steps a second, None for as fast as the model.
+        speed: Steps a second, `math.inf` for no limit; None for the source's own: a live run has no limit.
         exit_when_done: Leave at the end of the run.
+        notice: A sentence to show at the start.
     """
 
+    TITLE = "lookahead"
     ENABLE_COMMAND_PALETTE = False
-    CSS = """
-    Screen { layout: vertical; }
-    #title { height: 1; text-style: bold; }
-    #panels { height: 1fr; grid-size: 2 2; grid-columns: 3fr 2fr; grid-rows: 1fr 1fr; }
-    .panel { border: round $primary; padding: 0 1; height: 100%; overflow: hidden;
-             text-wrap: nowrap; text-overflow: ellipsis; }
-    #meter-lines { text-wrap: nowrap; text-overflow: ellipsis; }
-    #title, #timeline { text-wrap: nowrap; text-overflow: ellipsis; }
-    #ratio { width: 100%; height: 3; color: $accent; }
-    #timeline { height: 1; }
-    .narrow #panels { grid-size: 1 4; grid-columns: 1fr; grid-rows: 8 5 1fr 4; }
-    .narrow .panel { padding: 0; }
-    HelpScreen { align: center middle; }
-    #help { width: 76; max-width: 96%; max-height: 96%; height: auto; border: round $primary;
-            padding: 0 1; background: $surface; }
-    """
+    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", id="pause", tooltip="Hold the decoding, or let it go on"),
-        Binding("left", "older", "Back", id="back", tooltip="Look at the step before", key_display="←"),
-        Binding("right,full_stop", "forward", "Step", id="step", tooltip="One step on", key_display="→"),
-        Binding("home", "first", "First", id="first", tooltip="Look at the first step", show=False),
-        Binding("end", "last", "Now", id="last", tooltip="Follow the newest step"),
-        Binding("n", "next_multi", "Next hit", id="next", tooltip="Next step with several tokens"),
+        Binding("space", "pause", "Pause", id="run.pause", tooltip="Hold the run, or let it go on"),
+        Binding("left", "earlier", "Back", id="run.back", key_display="←", tooltip="Look at the step before"),
+        Binding(
+            "right,full_stop", "forward", "Step", id="run.step", key_display="→", tooltip="One step forward"
+        ),
+        Binding("home", "first", "First", id="run.first", show=False, tooltip="Look at the first step"),
+        Binding("end", "last", "Now", id="run.last", tooltip="Back to the newest step, and follow the run"),
+        Binding("n", "next_multi", "Next hit", id="run.next", tooltip="Next step that emits several tokens"),
         Binding(
             "plus,equals_sign",
             "speed(1)",
             "Faster",
-            id="faster",
-            tooltip="More steps a second",
+            id="run.faster",
             key_display="+",
+            tooltip="More steps a second",
         ),
-        Binding("minus", "speed(-1)", "Slower", id="slower", tooltip="Fewer steps a second", key_display="-"),
-        Binding("question_mark", "help", "Help", id="help", tooltip="What the panels say", key_display="?"),
         Binding(
-            "q,ctrl+c", "leave", "Quit", id="quit", tooltip="Stop within one step and leave", key_display="q"
+            "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
         ),
+        Binding(
+            "question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"
+        ),
+        Binding("q", "leave", "Quit", id="app.quit", tooltip="Stop the run within one step, and leave"),
+        Binding("ctrl+c", "leave", "Quit", id="app.stop", show=False, priority=True, tooltip="The same"),
+        Binding("ctrl+q", "leave", "Quit", id="app.close", show=False, priority=True, tooltip="The same"),
     ]
 
+    class News(Message):
+        """The run gave something new."""
+
     def __init__(
-        self, source: RunSource, theme: Theme, *, paused: bool, speed: float | None, exit_when_done: bool
+        self,
+        source: RunSource,
+        theme: Theme,
+        *,
+        paused: bool = False,
+        speed: float | None = None,
+        exit_when_done: bool = False,
+        notice: str | None = None,
     ) -> None:
         super().__init__()
-        self.view = RunView()
-        self.failure: BaseException | None = None
+        self.view = RunView(recorded=source.recorded)
         self.redraws = 0
+        self.redraw_seconds = 0.0
+        self.colours = theme
         self._source = source
-        self._colours = theme
-        self._pacer = Pacer(paused=paused, speed=speed)
         self._exit_when_done = exit_when_done
-        self._cancel = threading.Event()
-        self._arrived: deque[Header | StepEvent | Footer | Progress] = deque()
-        self._progress: Progress | None = Progress(f"opening {source.title}")
-        self._finished = threading.Event()
-        self._stale = True
+        self._notice = notice
+        pace = (REPLAY_SPEED if source.recorded else math.inf) if speed is None else speed
+        # A live run is held between its steps; a recorded one is read ahead, and played.
+        self._pacer = Pacer(paused=paused, speed=pace)
+        self._player = Player(paused=paused, speed=pace)
+        self._feed = Feed(source, None if source.recorded else self._pacer, self._on_news)
+        self.run_screen = RunScreen(theme, source.title, self.view)
+        self._last_redraw = -math.inf
+        self._spinner: Timer | None = None
+        self._redraw_timer: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        """Title, four panels, timeline, keys."""
-        yield Static(id="title", markup=False)
-        with Grid(id="panels"):
-            yield panels.WindowPanel(self._colours)
-            yield panels.PoolPanel(self._colours)
-            yield panels.AcceptedPanel(self._colours)
-            yield panels.MeterPanel(self._colours)
-        yield Static(id="timeline", markup=False)
-        yield KeyBar(show_command_palette=False, compact=True)
+    @property
+    def failure(self) -> BaseException | None:
+        """What the source raised."""
+        return self._feed.failure
+
+    def get_default_screen(self) -> RunScreen:
+        """The screen of the run."""
+        return self.run_screen
 
     def on_mount(self) -> None:
         """Put on the colours and start the run."""
-        colours = self._colours
-        self.register_theme(
-            TextualTheme(
-                name="lookahead",
-                primary=colours.accent,
-                accent=colours.free,
-                foreground=colours.foreground,
-                background=colours.background,
-                surface=colours.panel,
-                panel=colours.panel,
-                dark=colours.dark,
-            )
-        )
+        self.register_theme(textual_theme(self.colours))
         self.theme = "lookahead"
-        self.set_interval(1 / REDRAWS_A_SECOND, self._tick)
-        self.run_worker(self._drive, thread=True, exit_on_error=False)
+        self._spinner = self.set_interval(0.25, self.want_redraw)
+        if self._notice is not None:
+            self.notify(self._notice, severity="warning", timeout=10, markup=False)
+        self.run_worker(self._feed.drive, thread=True, exit_on_error=False, group="run")
 
-    def on_resize(self, event: Resize) -> None:
-        """Stack the panels below 100 columns."""
-        self.screen.set_class(event.size.width < 100, "narrow")
-        self._stale = True
+    def on_unmount(self) -> None:
+        """However the screen is closed, the worker is let go."""
+        self._feed.cancel()
 
-    # The worker thread.
+    def _on_news(self) -> None:
+        self.post_message(self.News())
 
-    def _report(self, progress: Progress) -> None:
-        if self._cancel.is_set():
-            raise _StoppedError("Stopped.")
-        self._arrived.append(progress)
+    # News and redraws.
 
-    def _drive(self) -> None:
-        try:
-            events = self._source.events(self._cancel, self._report)
-            for event in events:
-                self._arrived.append(event)
-                if not isinstance(event, Footer):
-                    self._pacer.wait()
-        except _StoppedError:
-            return
-        except BaseException as error:  # whatever it is, it is raised again once the screen is closed
-            self.failure = error
-        finally:
-            self._finished.set()
-
-    # The screen's thread.
-
-    def _tick(self) -> None:
-        finished = self._finished.is_set()
-        while self._arrived:
-            event = self._arrived.popleft()
-            if isinstance(event, Progress):
-                self._progress = event
+    def on_visualize_app_news(self) -> None:
+        """Take what came, and draw it at most so many times a second."""
+        finished = self._feed.finished
+        for event in self._feed.take():
+            if isinstance(event, Progress) and self.view.header is None:
+                self.run_screen.loading_panel.take(event)
             else:
                 self.view.take(event)
-                self._progress = None
-            self._stale = True
-        if finished and (self.failure is not None or self._cancel.is_set() or self._exit_when_done):
+            if isinstance(event, Header):
+                self._start()
+        if finished and (self.failure is not None or self._feed.cancelled):
             self.exit()
             return
-        if self._stale:
+        self.want_redraw()
+
+    def _start(self) -> None:
+        """The prompt is fed: the panels take the place of what was loaded."""
+        if self._spinner is not None:
+            self._spinner.stop()
+        self.run_screen.start()
+
+    def want_redraw(self) -> None:
+        """Draw soon: at once, or when the last redraw is long enough ago."""
+        if self._redraw_timer is not None:
+            return
+        left = self._last_redraw + 1 / REDRAWS_A_SECOND - time.monotonic()
+        if left <= 0:
             self._redraw()
+        else:
+            self._redraw_timer = self.set_timer(left, self._redraw)
 
     def _redraw(self) -> None:
-        self._stale = False
+        self._redraw_timer = None
+        view = self.view
+        now = self._last_redraw = time.monotonic()
+        if view.recorded and view.steps:
+            view.look_at(self._player.due(view.shown, view.newest, now))
+        self.run_screen.draw(self._play_state())
         self.redraws += 1
-        screen = self.screen_stack[0]
-        for panel in screen.query(".panel"):
-            if isinstance(panel, panels.Panel | panels.MeterPanel):
-                panel.show(self.view)
-        screen.query_one("#title", Static).update(self._title_line())
-        timeline = screen.query_one("#timeline", Static)
-        timeline.update(timeline_picture(self.view, self._colours, timeline.size.width))
+        self.redraw_seconds += time.monotonic() - now
+        self._after_redraw()
 
-    def _title_line(self) -> Text:
-        style = self._colours.style
-        text = Text(no_wrap=True, overflow="ellipsis")
-        header = self.view.header
-        if header is None or (self._progress is not None and not self.view.steps):
-            return text.append(_progress_words(self._progress), style("accent"))
-        text.append(visible_text(header.model).replace("␣", " "), style("accent"))
-        text.append(f" · {header.dtype} · {header.device}", style("muted"))
-        config = header.config
-        if config.get("method") == "lookahead":
-            settings = f" · W {config['window_size']} N {config['ngram_size']} G {config['guess_set_size']}"
-            text.append(settings, style("foreground"))
-        text.append(f" · step {self.view.shown + 1}/{len(self.view.steps)}", style("foreground"))
-        text.append(f" · {self._state()}", style("free" if self.view.following else "wanted"))
-        return text
+    def _after_redraw(self) -> None:
+        view = self.view
+        if view.recorded and not self._player.paused and view.header is not None:
+            if view.at_end:
+                self._player.paused = True
+                self.run_screen.draw(self._play_state())
+            elif view.steps:
+                wait = 1 / min(self._player.speed, REDRAWS_A_SECOND)
+                self._redraw_timer = self.set_timer(wait, self._redraw)
+        if self._exit_when_done and view.at_end:
+            self.exit()
 
-    def _state(self) -> str:
-        if not self.view.following:
-            return "◀ THE PAST (end: now)"
-        if self._progress is not None:
-            return _progress_words(self._progress)
-        if self.view.footer is not None:
-            return f"■ {self.view.footer.finish_reason}, {self.view.footer.seconds:.1f} s"
-        if self._cancel.is_set():
-            return "stopping"
-        if self._pacer.paused:
-            return "‖ paused"
-        speed = self._pacer.speed
-        return "▶ playing" if speed is None else f"▶ {speed:g} steps/s"
+    def _play_state(self) -> PlayState:
+        if self._source.recorded:
+            return PlayState(self._player.paused, self._player.speed, self._feed.cancelled)
+        return PlayState(self._pacer.paused, self._pacer.speed, self._feed.cancelled)
+
+    # Keys.
 
     def action_pause(self) -> None:
-        """Hold the decoding, or let it go on."""
-        self._pacer.toggle()
-        self._stale = True
+        """Hold the run, or let it go on; a recording at its end starts again."""
+        if self._source.recorded:
+            if self._player.paused and self.view.at_end:
+                self.view.look_at(0)
+            self._player.paused = not self._player.paused
+            self._player.restart(self.view.shown, time.monotonic())
+        elif self._pacer.paused:
+            self._pacer.play()
+        else:
+            self._pacer.pause()
+        self.want_redraw()
 
-    def action_older(self) -> None:
+    def _go(self, index: int) -> None:
+        """Look at a recorded step; a live run goes on or stays held, as it was."""
+        if self._source.recorded:
+            self._player.paused = True
+        self.view.look_at(index)
+        self.want_redraw()
+
+    def action_earlier(self) -> None:
         """Look at the step before."""
-        self.view.look_at(max(0, self.view.shown - 1))
-        self._stale = True
+        self._go(self.view.shown - 1)
 
     def action_forward(self) -> None:
-        """The next step: of the past, or a new one while paused."""
-        if not self.view.following:
-            self.view.look_at(self.view.shown + 1)
+        """Look at the next step, or let the next one run."""
+        view = self.view
+        if view.recorded or view.shown < view.newest:
+            self._go(view.shown + 1)
         elif self._pacer.paused:
             self._pacer.step()
-        self._stale = True
+        else:
+            self._pacer.pause()
+            self.want_redraw()
 
     def action_first(self) -> None:
         """Look at the first step."""
-        self.view.look_at(0)
-        self._stale = True
+        self._go(0)
 
     def action_last(self) -> None:
         """Follow the newest step."""
-        self.view.look_at(len(self.view.steps) - 1)
-        self._stale = True
+        self._go(self.view.newest)
 
     def action_next_multi(self) -> None:
-        """Look at the next step that emitted several tokens."""
-        later = range(self.view.shown + 1, len(self.view.steps))
-        found = next((at for at in later if len(self.view.steps[at].accepted) > 1), None)
-        if found is None:
+        """Look at the next step that emitted several tokens, or run on until there is one."""
+        found = self.view.next_multi()
+        if found is not None:
+            self._go(found)
+        elif self.view.recorded or self.view.footer is not None:
             self.bell()
         else:
-            self.view.look_at(found)
-            self._stale = True
+            self._pacer.seek_multi()
+            self._go(self.view.newest)
 
     def action_speed(self, by: int) -> None:
         """More or fewer steps a second."""
         self._pacer.change_speed(by)
-        self._stale = True
+        self._player.change_speed(by, self.view.shown, time.monotonic())
+        self.want_redraw()
+
+    @on(Timeline.Chosen)
+    def look_at_chosen(self, event: Timeline.Chosen) -> None:
+        """Look at the step that was pointed at."""
+        self._go(event.index)
 
     def action_help(self) -> None:
         """Say what the panels mean."""
-        self.push_screen(HelpScreen())
+        if not isinstance(self.screen, HelpScreen):
+            kinds = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
+            self.push_screen(HelpScreen(self.colours, kinds, self.BINDINGS))
 
     def action_leave(self) -> None:
-        """Stop within one step and leave."""
-        self._cancel.set()
-        self._pacer.release()
-        self._stale = True
-
-
-def _progress_words(progress: Progress | None) -> str:
-    if progress is None:
-        return ""
-    words = progress.label
-    if progress.total:
-        words += f" {100 * progress.done / progress.total:.0f} %"
-    return words
+        """Stop the run within one step and leave; asked twice, leave at once."""
+        if self._feed.finished or self._feed.cancelled:
+            self.exit()
+        self._feed.cancel()
+        self.want_redraw()
 
 
 def run_visualize(
@@ -308,16 +305,25 @@ def run_visualize(
 ) -> Footer | None:
     """Show a run on the whole terminal until the person leaves.
 
+    Args:
+        source: The run.
+        theme: A theme's name or file, None for the default.
+        paused: Start paused.
+        speed: Steps a second, `math.inf` for no limit; None for no limit on a live run, and a speed that
+            can be watched on a recorded one.
+        exit_when_done: Leave at the end of the run.
+
     Returns:
         How the run ended, None when it was left before its end.
 
     Raises:
+        UsageError: There is no theme of that name.
         LookaheadError: What the source raised, after the screen is closed.
     """
     colours, complaint = load_theme_or_default(theme)
-    app = VisualizeApp(source, colours, paused=paused, speed=speed, exit_when_done=exit_when_done)
-    if complaint is not None:
-        app.call_later(app.notify, complaint, severity="warning")
+    app = VisualizeApp(
+        source, colours, paused=paused, speed=speed, exit_when_done=exit_when_done, notice=complaint
+    )
     app.run()
     if app.failure is not None:
         raise app.failure

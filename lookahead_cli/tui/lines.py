@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
 from lookahead_cli.tui.token_text import cell_width, truncate
 
@@ -16,12 +17,22 @@ class Line:
         room: Width in cells.
     """
 
-    __slots__ = ("_segments", "room", "width")
+    __slots__ = ("room", "segments", "width")
 
     def __init__(self, room: int) -> None:
         self.room = room
         self.width = 0
-        self._segments: list[Segment] = []
+        self.segments: list[Segment] = []
+
+    @classmethod
+    def of(cls, segments: Iterable[Segment], width: int | None = None) -> Line:
+        """A line of segments that are known to fit, and to be `width` cells wide where that is known."""
+        line = cls(0)
+        line.segments = list(segments)
+        if width is None:
+            width = sum(cell_width(segment.text) for segment in line.segments)
+        line.width = line.room = width
+        return line
 
     def add(self, text: str, style: Style, *, cells: int | None = None) -> Line:
         """Append `text`, padded with blanks to `cells`."""
@@ -35,25 +46,32 @@ class Line:
             text += " " * (wider - width)
             width = wider
         if text:
-            self._segments.append(Segment(text, style))
+            # Neighbours of one style are one segment: everything later costs by the segment.
+            if self.segments and self.segments[-1].style is style:
+                text = self.segments.pop().text + text
+            self.segments.append(Segment(text, style))
             self.width += width
         return self
 
-    def pad(self, column: int) -> Line:
+    def pad(self, column: int, style: Style) -> Line:
         """Append blanks up to `column`."""
-        if self.width < column:
-            self.add(" " * (min(column, self.room) - self.width), Style.null())
-        return self
+        return self.add(" " * max(0, column - self.width), style)
 
     def add_line(self, other: Line) -> Line:
-        """Append another line's content, which has to fit."""
-        self._segments += other._segments
-        self.width += other.width
+        """Append another line's content; what does not fit ends in …."""
+        if self.width + other.width <= self.room:
+            self.segments += other.segments
+            self.width += other.width
+            return self
+        for segment in other.segments:
+            self.add(segment.text, segment.style or Style.null())
         return self
 
-    def strip(self) -> Strip:
-        """The line as Textual draws it."""
-        return Strip(self._segments, self.width)
+    def padded(self, width: int, style: Style) -> list[Segment]:
+        """The segments, with blanks up to `width`."""
+        if self.width >= width:
+            return self.segments
+        return [*self.segments, Segment(" " * (width - self.width), style)]
 
     def __str__(self) -> str:
-        return "".join(segment.text for segment in self._segments)
+        return "".join(segment.text for segment in self.segments)

@@ -11,12 +11,12 @@ from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, Toke
 
 
 def credit_of(token: Accepted) -> str:
-    """Who gets the credit for a free token, such as `prompt n-grams` or `window cells`."""
+    """Who gets the credit for a free token, such as `prompt`, `window n-grams` or `window cells`."""
     origin = token.origin
     if origin is None:
         return "the model"
     if origin.kind == "pool":
-        return f"{origin.source} n-grams"
+        return f"{origin.source} n-grams" if origin.source == "window" else str(origin.source)
     return "window cells" if origin.kind == "window" else f"{origin.kind} guesses"
 
 
@@ -77,7 +77,7 @@ class RunView:
     """A run as far as it was seen, and which step is looked at.
 
     Attributes:
-        recorded: True for a run that is over and only shown again: newer steps are never followed by themselves.
+        recorded: True for a run that is over and only shown again; its newest step is not followed.
         header: None before the prompt was fed.
         steps: Every step so far.
         totals: The running figures after each step.
@@ -169,3 +169,11 @@ class RunView:
         if token is None:
             return None
         return self.tokens.get(token) or TokenText(f"#{token}", special=True)
+
+
+def answer_line(footer: Footer) -> str:
+    """One line at the end of an answer."""
+    tokens = len(footer.output_ids)
+    rate = f", {tokens / footer.seconds:.1f} tokens/s" if footer.seconds else ""
+    stopped = " (stopped)" if footer.finish_reason == "cancelled" else ""
+    return f"{tokens} tokens in {footer.steps} steps{rate}, S {footer.compression_ratio:.2f}{stopped}"

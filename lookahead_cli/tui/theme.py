@@ -8,11 +8,13 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from rich.style import Style
 
 from lookahead_cli.errors import InputError, UsageError
@@ -73,32 +75,65 @@ class Theme(BaseModel):
     window: Annotated[tuple[Colour, ...], Field(min_length=2)]
     shades: Annotated[tuple[Colour, ...], Field(min_length=2)]
 
-    _styles: dict[tuple[str, int], Style] = PrivateAttr(default_factory=dict)
+    @cached_property
+    def styles(self) -> Mapping[str, Callable[[str], Style]]:
+        """Styles by ground and role; a lookup costs next to nothing."""
+        return _Grounds(self)
 
     def style(self, role: str) -> Style:
-        """Rich style of a role, `age_0` (newest) and up for window rows; an unknown one looks like ordinary text."""
-        return self._style(role, -1)
+        """Rich style of a role, `age_0` (newest) and up for window rows; an unknown one is ordinary text."""
+        return self.styles[""](role)
 
-    def shaded(self, role: str, step: int) -> Style:
-        """Style of a role on the ground of a step's accepted tokens."""
-        return self._style(role, step % len(self.shades))
-
-    def _style(self, role: str, shade: int) -> Style:
-        style = self._styles.get((role, shade))
-        if style is None:
-            ground = None if shade < 0 else self.shades[shade]
-            style = Style(color=self.colour(role), bgcolor=ground, bold=role in _BOLD, italic=role == "refilled")
-            self._styles[role, shade] = style
-        return style
+    def on(self, ground: str) -> Callable[[str], Style]:
+        """Styles by role on the ground of another role, such as `panel` or `shade_0`."""
+        return self.styles[ground]
 
     def colour(self, role: str) -> str:
         """Colour of a role as `#rrggbb`."""
         if role.startswith("age_"):
             return self.window[-1 - min(int(role.removeprefix("age_")), len(self.window) - 1)]
+        if role.startswith("shade_"):
+            return self.shades[int(role.removeprefix("shade_")) % len(self.shades)]
         if role == "refilled":
             return self.muted
+        if role == "frame":
+            return _between(self.accent, self.panel)
         colour = getattr(self, role, self.foreground)
         return colour if isinstance(colour, str) and _COLOUR.fullmatch(colour) else self.foreground
+
+
+class _Roles(dict[str, Style]):
+    """Styles by role on one ground."""
+
+    def __init__(self, theme: Theme, ground: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._ground = theme.colour(ground) if ground else None
+
+    def __missing__(self, role: str) -> Style:
+        colour = self._theme.colour(role)
+        style = Style(color=colour, bgcolor=self._ground, bold=role in _BOLD, italic=role == "refilled")
+        self[role] = style
+        return style
+
+
+class _Grounds(dict[str, Callable[[str], Style]]):
+    """Lookups of styles by role, by ground."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    def __missing__(self, ground: str) -> Callable[[str], Style]:
+        lookup = _Roles(self._theme, ground).__getitem__
+        self[ground] = lookup
+        return lookup
+
+
+def _between(one: str, other: str) -> str:
+    """A colour of 60 % of the one and 40 % of the other."""
+    mixed = (round(0.6 * int(one[at : at + 2], 16) + 0.4 * int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +199,9 @@ def _read(path: Path) -> Theme:
     try:
         return Theme.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise InputError(f"There is no theme file '{path}'.", "'lookahead themes' lists what there is.") from error
+        raise InputError(
+            f"There is no theme file '{path}'.", "'lookahead themes' lists what there is."
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"The theme file '{path}' is not text.", mend) from error
     except OSError as error:

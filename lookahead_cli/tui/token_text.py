@@ -1,7 +1,7 @@
 """Tokens as safe, visible text: what a model says is shown as text, never obeyed.
 
-Whitespace is drawn (␣ ↵ ⇥), control characters are named, and widths are in terminal cells. Nothing here needs
-textual.
+Whitespace is drawn (␣ ↵ ⇥), control characters are named, and widths are in terminal cells. Nothing here
+needs textual.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def _drawn(character: str) -> str:
 def visible_text(text: str) -> str:
     """`text` with whitespace drawn and control characters named.
 
-    Joined emoji are shown as their parts, so that every terminal gives them the same width. A mark that combines
-    with a letter before it gets a circle to stand on where there is none.
+    Joined emoji are shown as their parts, so that every terminal gives them the same width. A mark that
+    combines with a letter before it gets a circle to stand on where there is none.
     """
     if text.isascii() and text.isprintable():
         return text.replace(" ", SPACE)
@@ -77,9 +77,7 @@ def _clusters(text: str) -> Iterator[str]:
     """Characters with the marks that stand on them."""
     cluster = ""
     for character in text:
-        if cluster and (
-            wcwidth(character) == 0 or cell_width(cluster + character) <= cell_width(cluster)
-        ):
+        if cluster and (wcwidth(character) == 0 or cell_width(cluster + character) <= cell_width(cluster)):
             cluster += character
         else:
             if cluster:

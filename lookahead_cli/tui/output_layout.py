@@ -1,0 +1,112 @@
+"""The output laid out in lines, token by token, so that a redraw costs the lines on the screen alone."""
+
+from __future__ import annotations
+
+import re
+
+from rich.segment import Segment
+from rich.style import Style
+
+from lookahead_cli.decoding.records import Step
+from lookahead_cli.tui.lines import Line
+from lookahead_cli.tui.marks import FREE
+from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.theme import Theme
+from lookahead_cli.tui.token_text import (
+    LINE_BREAK,
+    SPACE,
+    TAB,
+    ByteJoiner,
+    cell_width,
+    take_cells,
+    visible_bytes,
+    visible_text,
+)
+
+_BLANKS = SPACE + LINE_BREAK + TAB
+_PARTS = re.compile(f"[{_BLANKS}]+|[^{_BLANKS}]+")
+_CURRENT = Style(underline=True)
+
+
+class OutputLayout:
+    """Lines of the output, each token on the ground of its step.
+
+    Args:
+        theme: The colours.
+        width: Cells a line.
+    """
+
+    def __init__(self, theme: Theme, width: int) -> None:
+        self._theme = theme
+        self.width = max(1, width)
+        self._lines: list[list[Segment]] = [[]]
+        self._used = 0
+        # After each step: lines, segments of the last one, and the bytes of an unfinished character.
+        self._marks: list[tuple[int, int, bytes]] = []
+        self._joiner = ByteJoiner()
+
+    @property
+    def steps(self) -> int:
+        """Steps laid out so far."""
+        return len(self._marks)
+
+    def extend(self, view: RunView) -> None:
+        """Lay out the steps that are new in `view`."""
+        for step in view.steps[len(self._marks) :]:
+            self._add_step(view, step)
+
+    def _add_step(self, view: RunView, step: Step) -> None:
+        style = self._theme.on(f"shade_{step.index % len(self._theme.shades)}")
+        for accepted in step.accepted:
+            token = view.token(accepted.token)
+            assert token is not None
+            free = accepted.origin is not None
+            text = visible_text(self._joiner.add(token))
+            if not text:
+                continue
+            role = "muted" if token.special else "free" if free else "foreground"
+            self._place((FREE if free else "") + text, style(role), style("muted"))
+        self._marks.append((len(self._lines), len(self._lines[-1]), self._joiner.pending))
+
+    def _place(self, text: str, style: Style, blank: Style) -> None:
+        for piece in re.split(f"(?<={LINE_BREAK})", text):
+            if not piece:
+                continue
+            if self._used and self._used + cell_width(piece) > self.width:
+                self._break()
+            rest = piece
+            while rest:
+                kept, rest = take_cells(rest, self.width - self._used)
+                if not kept:
+                    if not self._used:
+                        return
+                    self._break()
+                    continue
+                for part in _PARTS.findall(kept):
+                    self._lines[-1].append(Segment(part, blank if part[0] in _BLANKS else style))
+                self._used += cell_width(kept)
+            if piece.endswith(LINE_BREAK):
+                self._break()
+
+    def _break(self) -> None:
+        self._lines.append([])
+        self._used = 0
+
+    def lines(self, shown: int, height: int) -> list[Line]:
+        """The last `height` lines of the output up to step `shown`, whose own tokens are underlined."""
+        if not 0 <= shown < len(self._marks) or height <= 0:
+            return []
+        count, segments, pending = self._marks[shown]
+        from_line, from_segment = (self._marks[shown - 1][:2]) if shown else (1, 0)
+        first = max(0, count - height)
+        lines = [list(line) for line in self._lines[first:count]]
+        lines[-1] = lines[-1][:segments]
+        for index in range(max(first, from_line - 1), count):
+            start = from_segment if index == from_line - 1 else 0
+            line = lines[index - first]
+            line[start:] = [
+                Segment(part.text, (part.style or Style.null()) + _CURRENT) for part in line[start:]
+            ]
+        if pending:
+            lines[-1].append(Segment(visible_bytes(pending), self._theme.on("panel")("muted")))
+        return [Line.of(line) for line in lines]

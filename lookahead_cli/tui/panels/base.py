@@ -1,0 +1,112 @@
+"""What all panels share: a frame with a title and a legend around lines that follow the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+
+from lookahead_cli.tui.drawn import Drawn
+from lookahead_cli.tui.lines import Line
+from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.theme import Theme
+
+Legend = tuple[tuple[str, str, str], ...]
+"""Mark, role and meaning; a mark of letters is the name of a style of text."""
+
+_LETTERS = {"italic": Style(italic=True), "underlined": Style(underline=True)}
+
+
+class Panel(Drawn):
+    """A framed panel whose lines are made anew for each step.
+
+    Args:
+        theme: The colours.
+        id: The widget's id.
+    """
+
+    TITLE: ClassVar[str] = ""
+    LEGEND: ClassVar[Legend] = ()
+    HELP: ClassVar[str] = ""
+
+    def __init__(self, theme: Theme, *, id: str | None = None) -> None:
+        super().__init__(theme, "panel", id=id)
+        self._view: RunView | None = None
+        self._compact = False
+        self._frame = self.style("frame")
+        self._left, self._right = Segment("│ ", self._frame), Segment("│", self._frame)
+
+    @property
+    def compact(self) -> bool:
+        """True where the frame is only a line with the title and the legend, for small terminals."""
+        return self._compact
+
+    @compact.setter
+    def compact(self, compact: bool) -> None:
+        if compact != self._compact:
+            self._compact = compact
+            self.redraw()
+
+    def show(self, view: RunView) -> None:
+        """Draw the step that `view` looks at."""
+        self._view = view
+        width, height = self.size
+        if width <= 0 or height <= 0:
+            return
+        if self._compact:
+            self.draw([self._top(width, closed=False), *self.lines(view, width, height - 1)[: height - 1]])
+            return
+        inner, room = width - 4, height - 2
+        if inner <= 0 or room < 0:
+            self.draw([])
+            return
+        lines = list(self.lines(view, inner, room))[:room]
+        lines += [Line(inner)] * (room - len(lines))
+        framed = [self._framed(line, inner) for line in lines]
+        self.draw([self._top(width, closed=True), *framed, self._bottom(width)])
+
+    def redraw(self) -> None:
+        """Draw the step again, for a new size."""
+        if self._view is not None:
+            self.show(self._view)
+
+    def lines(self, view: RunView, width: int, height: int) -> Sequence[Line]:
+        """The lines inside the frame, of at most `width` cells; those past `height` are dropped."""
+        raise NotImplementedError
+
+    def waiting(self, view: RunView, width: int, what: str) -> list[Line]:
+        """What a panel says that has nothing to show."""
+        words = "waiting for the first step" if view.step is None else f"{view.method} decoding has no {what}"
+        return [Line(width).add(words, self.style("muted"))]
+
+    # The frame.
+
+    def _framed(self, line: Line, inner: int) -> Line:
+        gap = Segment(" " * (inner - line.width + 1), self._ground)
+        return Line.of((self._left, *line.segments, gap, self._right), inner + 4)
+
+    def _top(self, width: int, *, closed: bool) -> Line:
+        line = Line(width).add("╭─ " if closed else "─ ", self._frame).add(self.TITLE, self.style("accent"))
+        if not closed:
+            line.add_line(self._legend(width))
+        line.add(" ", self._frame)
+        end = "╮" if closed else ""
+        return line.add("─" * max(0, width - line.width - len(end)) + end, self._frame)
+
+    def _bottom(self, width: int) -> Line:
+        legend = self._legend(width)
+        if legend.width + 4 > width:
+            legend = Line(0)
+        rule = "─" * (width - legend.width - (4 if legend.width else 2))
+        line = Line(width).add(f"╰{rule}", self._frame).add_line(legend)
+        return line.add(" ─╯" if legend.width else "╯", self._frame)
+
+    def _legend(self, width: int) -> Line:
+        line = Line(width)
+        for mark, role, words in self.LEGEND:
+            look = self.style(role) + _LETTERS.get(mark, Style.null())
+            line.add("  " if line.width else " ", self._frame).add(mark, look)
+            line.add(f" {words}", self.style("muted"))
+        return line

@@ -1,0 +1,316 @@
+"""The full-screen program under a pilot: keys, past and now, both sizes, and how it ends."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import pytest
+
+from lookahead_cli.errors import InputError
+from lookahead_cli.trace.events import GreedyRun, Progress
+from lookahead_cli.tui.help import HelpScreen
+from tests.tui.pilots import LARGE, SMALL, at_end, drawn, opened, press, screen_lines, screen_text, wait_until
+from tests.tui.runs import ScriptedSource, settings
+
+TITLES = ("JACOBI WINDOW", "N-GRAM POOL", "ACCEPTED TOKENS", "COMPRESSION")
+
+
+@pytest.mark.parametrize("size", [LARGE, SMALL, (200, 60), (100, 30), (99, 50)])
+@pytest.mark.parametrize("window", [1, 5, 15])
+async def test_all_four_panels_are_on_the_screen_and_nothing_of_weight_is_cut(size, window):
+    source = ScriptedSource(settings(window=window, ngram=5, guesses=7))
+    async with opened(source, size) as pilot:
+        await at_end(pilot)
+        lines = screen_lines(pilot)
+        text = "\n".join(lines)
+        assert all(title in text for title in TITLES)
+        assert f"made-up · float32 · cpu · W {window} N 5 G 7" in lines[0]
+        assert lines[0].rstrip().endswith("■ length")
+        total = pilot.app.view.total
+        assert f"40 tokens in {total.steps} steps" in text
+        assert all(f"r{row} " in text for row in range(4))
+        assert "new " in text
+        assert "key " in text
+        assert f"hit {total.hits} of {total.steps} steps" in text
+        assert "nodes" in text
+        assert "forward" in text
+        assert all(f"{key} " in lines[-1] for key in ("space", "←", "→", "+", "-", "?", "q"))
+
+
+@pytest.mark.parametrize("size", [(60, 20), (40, 12), (20, 5), (3, 2)])
+async def test_a_tiny_terminal_is_survived(size):
+    async with opened(ScriptedSource(), size) as pilot:
+        await at_end(pilot)
+        await pilot.resize_terminal(*LARGE)
+        await drawn(pilot)
+        await wait_until(pilot, lambda: all(title in screen_text(pilot) for title in TITLES))
+
+
+async def test_a_resize_finds_the_panels_their_places():
+    async with opened(ScriptedSource(settings(window=15))) as pilot:
+        await at_end(pilot)
+        screen = pilot.app.run_screen
+        assert screen.window_panel.size.width > 100
+        await pilot.resize_terminal(*SMALL)
+        await wait_until(pilot, lambda: screen.window_panel.compact)
+        await pilot.resize_terminal(240, 50)
+        await wait_until(pilot, lambda: not screen.window_panel.compact)
+        await drawn(pilot)
+        assert screen.window_panel.region.y == screen.pool_panel.region.y
+
+
+async def test_one_key_press_is_one_step_while_it_is_held():
+    source = ScriptedSource()
+    async with opened(source, paused=True) as pilot:
+        await wait_until(pilot, lambda: pilot.app.view.header is not None)
+        await drawn(pilot)
+        assert "paused · live" in screen_lines(pilot)[0]
+        assert source.given == 0
+        for count, key in enumerate(("right", "full_stop", "right"), start=1):
+            await pilot.press(key)
+            await wait_until(pilot, lambda count=count: len(pilot.app.view.steps) == count)
+        assert source.given == 3
+        await drawn(pilot)
+        assert "step 3 ·" in screen_lines(pilot)[0]
+
+
+async def test_space_lets_a_held_run_go_on():
+    async with opened(ScriptedSource(), paused=True) as pilot:
+        await wait_until(pilot, lambda: pilot.app.view.header is not None)
+        await pilot.press("space")
+        await at_end(pilot)
+
+
+async def test_space_holds_a_run_that_goes_on():
+    source = ScriptedSource(settings(tokens=4000), recorded=False)
+    async with opened(source, speed=32.0) as pilot:
+        await wait_until(pilot, lambda: len(pilot.app.view.steps) >= 2)
+        await press(pilot, "space")
+        assert "paused" in screen_lines(pilot)[0]
+        given = source.given
+        await press(pilot, "right")
+        await wait_until(pilot, lambda: source.given > given)
+
+
+async def test_looking_back_shows_the_step_as_it_was_and_end_returns():
+    async with opened(ScriptedSource()) as pilot:
+        await at_end(pilot)
+        newest = pilot.app.view.newest
+        now = pilot.app.run_screen.accepted_panel.text
+        await press(pilot, "left", "left")
+        assert pilot.app.view.shown == newest - 2
+        assert f"step {newest - 1}/{newest + 1} · ◄ THE PAST · ended" in screen_lines(pilot)[0]
+        assert pilot.app.run_screen.accepted_panel.text != now
+        await press(pilot, "home")
+        assert pilot.app.view.shown == 0
+        assert "1 token in 1 step" in screen_text(pilot) or "tokens in 1 step" in screen_text(pilot)
+        await press(pilot, "left")
+        assert pilot.app.view.shown == 0
+        await press(pilot, "right")
+        assert pilot.app.view.shown == 1
+        await press(pilot, "end")
+        assert pilot.app.view.following
+        assert pilot.app.run_screen.accepted_panel.text == now
+        assert "THE PAST" not in screen_text(pilot)
+
+
+async def test_a_live_run_goes_on_while_one_looks_back():
+    async with opened(ScriptedSource(settings(tokens=4000)), speed=32.0) as pilot:
+        await wait_until(pilot, lambda: len(pilot.app.view.steps) >= 3)
+        await press(pilot, "home")
+        known = len(pilot.app.view.steps)
+        assert "THE PAST · running" in screen_lines(pilot)[0]
+        await wait_until(pilot, lambda: len(pilot.app.view.steps) > known)
+        assert pilot.app.view.shown == 0
+
+
+async def test_n_goes_to_the_next_step_with_several_tokens():
+    async with opened(ScriptedSource()) as pilot:
+        await at_end(pilot)
+        await press(pilot, "home")
+        expected = pilot.app.view.next_multi()
+        await press(pilot, "n")
+        assert pilot.app.view.shown == expected
+
+
+async def test_n_runs_a_held_run_on_to_the_next_step_with_several_tokens():
+    source = ScriptedSource()
+    async with opened(source, paused=True) as pilot:
+        await wait_until(pilot, lambda: pilot.app.view.header is not None)
+        await pilot.press("n")
+        view = pilot.app.view
+        await wait_until(pilot, lambda: bool(view.steps) and len(view.steps[-1].accepted) > 1)
+        assert all(len(step.accepted) == 1 for step in view.steps[:-1])
+        await drawn(pilot)
+        assert "paused" in screen_lines(pilot)[0]
+        assert source.given == len(view.steps)
+
+
+@pytest.mark.parametrize(
+    ("speed", "key", "said"),
+    [(4.0, "plus", "8 steps/s"), (2.0, "minus", "1 step/s"), (32.0, "plus", "full speed")],
+)
+async def test_plus_and_minus_change_the_speed(speed, key, said):
+    async with opened(ScriptedSource(settings(tokens=100_000)), speed=speed) as pilot:
+        await wait_until(pilot, lambda: bool(pilot.app.view.steps))
+        await press(pilot, key)
+        assert f"► {said} · live" in screen_lines(pilot)[0]
+
+
+async def test_help_explains_the_panels_and_the_keys_and_q_closes_it_alone():
+    async with opened(ScriptedSource(), SMALL) as pilot:
+        await at_end(pilot)
+        await pilot.press("question_mark")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        await pilot.pause()
+        text = screen_text(pilot)
+        assert "KEYS" in text
+        assert "One step forward" in text
+        assert "JACOBI WINDOW" in text
+        await pilot.press("q")
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))
+        assert pilot.app.is_running
+
+
+async def test_a_click_on_the_timeline_goes_to_that_step():
+    async with opened(ScriptedSource()) as pilot:
+        await at_end(pilot)
+        await pilot.click("#timeline", offset=(3, 0))
+        await drawn(pilot)
+        assert pilot.app.view.shown == 3
+        assert len(pilot.app.run_screen.timeline.text.rstrip()) == len(pilot.app.view.steps)
+
+
+async def test_a_long_run_scrolls_its_timeline():
+    async with opened(ScriptedSource(settings(tokens=400), recorded=False), SMALL) as pilot:
+        await at_end(pilot)
+        assert len(pilot.app.view.steps) > 80
+        await pilot.click("#timeline", offset=(79, 0))
+        await drawn(pilot)
+        assert pilot.app.view.shown == pilot.app.view.newest
+        await press(pilot, "home")
+        await pilot.click("#timeline", offset=(5, 0))
+        await drawn(pilot)
+        assert pilot.app.view.shown == 5
+
+
+async def test_what_is_loaded_is_shown_until_the_first_step():
+    source = ScriptedSource(before=[Progress("fetching \x1b[31mmodel", 31e6, 93e6, "bytes")])
+    source.go.clear()
+    async with opened(source) as pilot:
+        await wait_until(pilot, lambda: "loading" in pilot.app.run_screen.loading_panel.text)
+        text = screen_text(pilot)
+        assert "GETTING READY" in text
+        assert "✓ fetching ␛[31mmodel" in text
+        assert "made-up · test" in text
+        assert "JACOBI WINDOW" not in text
+        source.go.set()
+        await at_end(pilot)
+        assert "GETTING READY" not in screen_text(pilot)
+
+
+async def test_greedy_beside_it_is_told_at_the_end():
+    greedy = GreedyRun(steps=40, seconds=3.0, ids_equal=True)
+    async with opened(ScriptedSource(greedy=greedy)) as pilot:
+        await at_end(pilot)
+        text = screen_text(pilot)
+        assert "time 1.50× (measured)" in text
+        assert "equal to greedy's, every one" in text
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_leaving_stops_the_run_and_lets_it_end_itself(key):
+    source = ScriptedSource(settings(tokens=4000))
+    async with opened(source, paused=True) as pilot:
+        await wait_until(pilot, lambda: pilot.app.view.header is not None)
+        await pilot.press("right")
+        await wait_until(pilot, lambda: len(pilot.app.view.steps) == 1)
+        await pilot.press(key)
+        await wait_until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.view.footer is not None
+        assert pilot.app.view.footer.finish_reason == "cancelled"
+        assert source.closed
+
+
+async def test_leaving_while_loading_stops_the_loading():
+    source = ScriptedSource()
+    source.go.clear()
+    async with opened(source) as pilot:
+        await wait_until(pilot, lambda: "loading" in pilot.app.run_screen.loading_panel.text)
+        await pilot.press("q")
+        await wait_until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.failure is None
+        assert pilot.app.view.footer is None
+
+
+async def test_a_source_that_fails_closes_the_screen_and_keeps_the_error():
+    error = InputError("The prompt is empty.", "Write something into it.")
+    async with opened(ScriptedSource(failure=error)) as pilot:
+        await wait_until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.failure is error
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+async def test_it_leaves_by_itself_at_the_end_when_asked_to(recorded):
+    source = ScriptedSource(recorded=recorded)
+    async with opened(source, exit_when_done=True) as pilot:
+        await wait_until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.view.footer is not None
+
+
+async def test_a_recording_is_read_ahead_and_played_from_its_first_step():
+    source = ScriptedSource(recorded=True)
+    async with opened(source, speed=1.0) as pilot:
+        view = pilot.app.view
+        await wait_until(pilot, lambda: view.footer is not None)
+        await drawn(pilot)
+        assert view.shown < view.newest
+        assert f"/{len(view.steps)} · ► 1 step/s · recorded" in screen_lines(pilot)[0]
+        await press(pilot, "space")
+        assert "‖ paused · recorded" in screen_lines(pilot)[0]
+        await press(pilot, "end")
+        assert "■ length · recorded" in screen_lines(pilot)[0]
+        await press(pilot, "left")
+        assert view.shown == view.newest - 1
+        await press(pilot, "end", "space")
+        assert view.shown < view.newest
+        assert "► 1 step/s · recorded" in screen_lines(pilot)[0]
+
+
+async def test_a_recording_without_a_speed_limit_ends_at_once():
+    async with opened(ScriptedSource(recorded=True), speed=math.inf) as pilot:
+        await at_end(pilot)
+
+
+async def test_many_steps_a_second_cost_few_redraws():
+    source = ScriptedSource(settings(tokens=3000))
+    async with opened(source) as pilot:
+        await at_end(pilot)
+        assert pilot.app.redraws < source.given / 2
+
+
+async def test_greedy_decoding_is_shown_without_window_and_pool():
+    async with opened(ScriptedSource(settings(method="greedy"))) as pilot:
+        await at_end(pilot)
+        text = screen_text(pilot)
+        assert "greedy decoding has no window" in text
+        assert "40 tokens in 40 steps" in text
+        assert "made-up · float32 · cpu · greedy" in text
+
+
+async def test_text_of_a_model_never_steers_the_terminal():
+    source = ScriptedSource(title="\x1b]0;evil\x07[red]x")
+    source.go = threading.Event()
+    async with opened(source) as pilot:
+        await wait_until(pilot, lambda: "evil" in screen_text(pilot))
+        assert "\x1b" not in screen_text(pilot)
+        assert "[red]x" in screen_text(pilot)
+        source.go.set()
+        await at_end(pilot)
+
+
+async def test_every_key_says_what_it_does():
+    async with opened(ScriptedSource()) as pilot:
+        assert all(binding.id and binding.tooltip for binding in pilot.app.BINDINGS)
+        await at_end(pilot)
