@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact clean
+.PHONY: demo test lint bench exact pictures clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -36,6 +36,11 @@ bench: .venv/.installed
 
 exact: .venv/.tested
 	$(BIN)/python -m tests.exact $(EXACT)
+
+pictures: .venv/.tested
+	$(BIN)/lookahead visualize examples/code-fibonacci.py --max-new-tokens 64 --json > .pictures.jsonl
+	$(BIN)/python -m tests.pictures .pictures.jsonl
+	rm .pictures.jsonl
 
 clean:
 	rm -rf .venv .exact dist

@@ -68,7 +68,6 @@ class TraceSource:
         """
         from lookahead_cli.trace.reader import read_trace
 
-        report(Progress(f"reading {self.title}"))
         for event in read_trace(self._path):
             yield event
             if cancel.is_set():
