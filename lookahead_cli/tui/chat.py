@@ -145,9 +145,10 @@ class ChatApp(App[None]):
         self._feed = Feed(_Turn(self._backend, list(self.messages)), None, lambda: None)
         self.run_worker(self._feed.drive, thread=True, exit_on_error=False)
 
-    def _say(self, text: Text, who: str) -> Static:
+    def _say(self, text: Text, who: str | None = None) -> Static:
         style = self._colours.style("accent" if who == "you" else "foreground")
-        static = Static(Text.assemble((f"{who}: ", style), text), classes=who, markup=False)
+        said = text if who is None else Text.assemble((f"{who}: ", style), text)
+        static = Static(said, markup=False)
         talk = self.query_one("#talk", VerticalScroll)
         talk.mount(static)
         talk.scroll_end(animate=False)
@@ -205,7 +206,7 @@ class ChatApp(App[None]):
             self._put_back()
             return
         self.messages.append({"role": "assistant", "content": footer.text})
-        self._say(Text(answer_line(footer), self._colours.style("muted")), "·")
+        self._say(Text(answer_line(footer), self._colours.style("muted")))
 
     def _put_back(self) -> None:
         """Nothing came: the question returns to the input line."""

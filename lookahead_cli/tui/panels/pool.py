@@ -42,8 +42,9 @@ class PoolPanel(Panel):
             return self.waiting(view, width, "n-gram pool")
         key = self._key(view, step, width)
         if height < LOW:
-            key.add(" · ", self.style("muted"))
-            key.add_line(self._totals(view, step.pool, width - key.width))
+            # The hits come first here: what does not fit is cut at the end.
+            key.add(" · ", self.style("muted")).add_line(self._hits(view, width))
+            key.add(f" · {step.pool.size} n-grams · {step.pool.keys} keys", self.style("muted"))
             return [key, *self._candidates(view, step, width, height - 1)]
         ending = self._ending(view, step.pool, width)
         room = height - 1 - len(ending)
@@ -130,12 +131,16 @@ class PoolPanel(Panel):
         return line.add(_probability(candidate.got_probability), style("muted"))
 
     def _totals(self, view: RunView, pool: PoolRecord, width: int) -> Line:
-        style = self.style
         total = view.total
-        line = Line(width).add(f"{pool.size} n-grams · {pool.keys} keys · ", style("muted"))
-        line.add(f"hit {total.hits} of {total.steps} steps", style("pool_hit" if total.hits else "muted"))
+        line = Line(width).add(f"{pool.size} n-grams · {pool.keys} keys · ", self.style("muted"))
+        line.add_line(self._hits(view, width))
         share = f" ({100 * total.hits / total.steps:.0f} %)" if total.steps else ""
-        return line.add(share, style("muted")) if line.width + len(share) <= width else line
+        return line.add(share, self.style("muted")) if line.width + len(share) <= width else line
+
+    def _hits(self, view: RunView, width: int) -> Line:
+        total = view.total
+        role = "pool_hit" if total.hits else "muted"
+        return Line(width).add(f"hit {total.hits} of {total.steps} steps", self.style(role))
 
     def _ending(self, view: RunView, pool: PoolRecord, width: int) -> list[Line]:
         events = Counter(change.event for change in pool.changes)

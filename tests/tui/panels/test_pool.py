@@ -89,6 +89,8 @@ def test_it_keeps_to_its_size_and_always_shows_a_candidate_where_there_is_a_line
         assert lines[0].startswith("key ")
         if height >= 3:
             assert lines[1][0] in "✓✗"
+        if width >= 80:
+            assert f"hit {view.total.hits} of {index + 1} steps" in "\n".join(lines)
 
 
 def test_candidates_that_do_not_fit_are_counted():

@@ -1,0 +1,128 @@
+"""The chat screen, answered by a tiny real model."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import asynccontextmanager
+
+import pytest
+
+from lookahead_cli.cli.chat import ChatModel
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.tui.chat import ChatApp
+from lookahead_cli.tui.theme import load_theme
+from tests.tiny import save_tiny_model
+from tests.tui.pilots import LARGE, SMALL, wait_until
+
+
+class HeldAfterThreeSteps(ChatModel):
+    """Goes on after its third event only when it is let, or stopped."""
+
+    def answer(self, messages, cancel, report):
+        for number, event in enumerate(super().answer(messages, cancel, report)):
+            yield event
+            if number == 3:
+                cancel.wait(60)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return str(save_tiny_model(tmp_path_factory.mktemp("chat-model")))
+
+
+def backend(folder, kind=ChatModel):
+    config = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=12)
+    return kind(folder, "cpu", "float32", config)
+
+
+@asynccontextmanager
+async def conversation(answers, size=LARGE, system=None):
+    app = ChatApp(answers, load_theme("dark"), system=system)
+    async with app.run_test(size=size) as pilot:
+        yield pilot, app
+
+
+async def ask(pilot, question):
+    await pilot.press(*question, "enter")
+
+
+def said(app):
+    return "\n".join(str(static.render()) for static in app.query("#talk Static"))
+
+
+def titles(app):
+    return str(app.query_one("#title").render())
+
+
+async def test_two_turns_are_answered_with_all_that_was_said_before(folder):
+    async with conversation(backend(folder), system="Be brief.") as (pilot, app):
+        await ask(pilot, "one two")
+        await wait_until(pilot, lambda: len(app.messages) == 3)
+        await ask(pilot, "three")
+        await wait_until(pilot, lambda: len(app.messages) == 5)
+        assert [message["role"] for message in app.messages] == [
+            "system",
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+        ]
+        await wait_until(pilot, lambda: said(app).count("tokens in") == 2)
+        assert "you: one two" in said(app)
+        assert "W 3 N 3 G 3" in titles(app)
+
+
+async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
+    async with conversation(backend(folder, HeldAfterThreeSteps)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: len(app.view.steps) == 3)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "(stopped)" in said(app))
+        assert app.view.footer.finish_reason == "cancelled"
+        assert app.messages[-1] == {"role": "assistant", "content": app.view.footer.text}
+        assert len(app.view.steps) == 3
+
+
+async def test_a_question_that_got_nothing_is_put_back(folder):
+    class Refusing(ChatModel):
+        def answer(self, messages, cancel, report):
+            cancel.wait(60)
+            return super().answer(messages, cancel, report)
+
+    async with conversation(backend(folder, Refusing)) as (pilot, app):
+        await ask(pilot, "one")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.query_one("Input").value == "one")
+        assert app.messages == []
+
+
+async def test_a_prompt_longer_than_the_context_is_said_and_the_conversation_stays(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        app.query_one("Input").value = "zq " * 300
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "context holds" in said(app))
+        await ask(pilot, "!")
+        assert app.is_running
+
+
+@pytest.mark.parametrize(("size", "at_first"), [(LARGE, True), (SMALL, False)])
+async def test_one_key_hides_and_shows_the_panels(folder, size, at_first):
+    async with conversation(backend(folder), size) as (pilot, app):
+        await wait_until(pilot, lambda: app.query_one("#panels").display is at_first)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.query_one("#panels").display is not at_first)
+
+
+async def test_leaving_in_the_middle_of_an_answer_ends_the_program(folder):
+    async with conversation(backend(folder, HeldAfterThreeSteps)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: len(app.view.steps) == 3)
+        await pilot.press("ctrl+q")
+        await wait_until(pilot, lambda: app._exit)
+
+
+def test_cancelling_reaches_a_run_that_is_being_read(folder):
+    cancel = threading.Event()
+    cancel.set()
+    *_, footer = backend(folder).answer([{"role": "user", "content": "one"}], cancel, lambda _: None)
+    assert (footer.finish_reason, footer.steps) == ("cancelled", 0)
