@@ -188,15 +188,18 @@ def check_model(spec: str) -> None:
 
 
 def check_theme(theme: str | None) -> None:
-    """Refuse a theme that is not there.
+    """Refuse a theme that is not there; a broken one is named, and the default is used.
 
     Raises:
         UsageError: No theme has this name, and no file has this path.
     """
     if theme is not None:
-        from lookahead_cli.tui.theme import load_theme
+        from lookahead_cli.cli.console import note
+        from lookahead_cli.tui.theme import load_theme_or_default
 
-        load_theme(theme)
+        complaint = load_theme_or_default(theme)[1]
+        if complaint is not None:
+            note(complaint)
 
 
 def _first(asked: int | None, named: int | None, otherwise: int) -> int:

@@ -173,9 +173,9 @@ def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:
 
 def _plain_printer(output: Output, *, compact: bool) -> Callable[[Header | StepEvent | Footer], None]:
     from lookahead_cli.cli.plain import PlainPrinter
-    from lookahead_cli.tui.theme import load_theme
+    from lookahead_cli.tui.theme import load_theme_or_default
 
-    return PlainPrinter(output_console(), load_theme(output.theme).style, compact=compact).show
+    return PlainPrinter(output_console(), load_theme_or_default(output.theme)[0].style, compact=compact).show
 
 
 def _json_writer() -> Callable[[Header | StepEvent | Footer], None]:
