@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact pictures clean
+.PHONY: demo test lint bench exact screen-cost pictures clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -36,6 +36,9 @@ bench: .venv/.installed
 
 exact: .venv/.tested
 	$(BIN)/python -m tests.exact $(EXACT)
+
+screen-cost: .venv/.tested
+	$(BIN)/python -m tests.screen_cost
 
 pictures: .venv/.tested
 	$(BIN)/lookahead visualize examples/code-fibonacci.py --max-new-tokens 64 --json > .pictures.jsonl
