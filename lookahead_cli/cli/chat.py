@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ChatModel:
-    """Answers with a model that is loaded at the first question.
+    """Answers with a model that is loaded when it is first needed.
 
     Attributes:
         spec: Alias, hub id, folder or `.gguf` file.
@@ -39,15 +39,12 @@ class ChatModel:
     @property
     def title(self) -> str:
         """What answers."""
-        return self.spec
+        if self._model is None:
+            return self.spec
+        return f"{self._model.name} · {self._model.dtype} · {self._model.device}"
 
-    def answer(
-        self,
-        messages: Sequence[dict[str, str]],
-        cancel: threading.Event,
-        report: Callable[[Progress], None],
-    ) -> Iterator[Header | StepEvent | Footer]:
-        """The run that answers the last message; the KV cache of earlier turns is used again."""
+    def load(self, report: Callable[[Progress], None]) -> LanguageModel:
+        """Load the model, if that was not done."""
         if self._model is None:
             report(Progress("importing torch and transformers"))
             from lookahead_cli.models.language_model import load_model
@@ -60,8 +57,17 @@ class ChatModel:
                 config=self.config,
                 on_progress=report,
             )
-        ids = self._model.encode_chat(messages)
-        yield from self._model.run(ids, self.config, cancel=cancel, on_progress=report)
+        return self._model
+
+    def answer(
+        self,
+        messages: Sequence[dict[str, str]],
+        cancel: threading.Event,
+        report: Callable[[Progress], None],
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The run that answers the last message; the KV cache of earlier turns is used again."""
+        model = self.load(report)
+        yield from model.run(model.encode_chat(messages), self.config, cancel=cancel, on_progress=report)
 
 
 def chat(

@@ -20,9 +20,15 @@ from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
+from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView, answer_line
+from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text, text_of
+
+_WELCOME = (
+    "Ask something below: enter sends, esc stops an answer, F2 shows the decoding panels, ctrl+q leaves."
+)
 
 Messages = Sequence[dict[str, str]]
 Report = Callable[[Progress], None]
@@ -36,6 +42,14 @@ class ChatBackend(Protocol):
         """What answers."""
         ...
 
+    def load(self, report: Report) -> object:
+        """Load the model, if that was not done; called in a worker thread.
+
+        Raises:
+            LookaheadError: The model cannot be used.
+        """
+        ...
+
     def answer(
         self, messages: Messages, cancel: threading.Event, report: Report
     ) -> Iterator[Header | StepEvent | Footer]:
@@ -45,6 +59,20 @@ class ChatBackend(Protocol):
             LookaheadError: The model cannot be used, or the conversation does not fit it.
         """
         ...
+
+
+class _Loading:
+    """Loading the model as a source of progress alone."""
+
+    recorded = False
+
+    def __init__(self, backend: ChatBackend) -> None:
+        self.title = backend.title
+        self._backend = backend
+
+    def events(self, cancel: threading.Event, report: Report) -> Iterator[Header | StepEvent | Footer]:
+        self._backend.load(report)
+        return iter(())
 
 
 class _Turn:
@@ -68,6 +96,7 @@ class ChatApp(App[None]):
         backend: Who answers.
         theme: The colours.
         system: The system prompt, None for none.
+        notice: A sentence to show at the start.
     """
 
     TITLE = "lookahead chat"
@@ -78,7 +107,8 @@ class ChatApp(App[None]):
     #talk { width: 3fr; padding: 0 1; }
     #talk Static { margin-bottom: 1; height: auto; }
     #panels { width: 2fr; }
-    #panels Panel { height: 1fr; }
+    #panels #accepted { height: 1fr; }
+    #panels #pool { height: 2fr; }
     .-no-panels #panels { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -90,14 +120,20 @@ class ChatApp(App[None]):
         Binding("ctrl+c", "leave", "Quit", id="chat.close", show=False, priority=True, tooltip="Leave"),
     ]
 
-    def __init__(self, backend: ChatBackend, theme: Theme, *, system: str | None = None) -> None:
+    def __init__(
+        self, backend: ChatBackend, theme: Theme, *, system: str | None = None, notice: str | None = None
+    ) -> None:
         super().__init__()
         self.messages: list[dict[str, str]] = [{"role": "system", "content": system}] if system else []
         self.view = RunView()
         self.leaving = False
+        self.failure: BaseException | None = None
         self._backend = backend
+        self._notice = notice
         self._colours = theme
         self._feed: Feed | None = None
+        self._loaded = False
+        self._early_question: str | None = None
         self._answer: Static | None = None
         self._panels_wanted: bool | None = None
         self._status = backend.title
@@ -108,10 +144,10 @@ class ChatApp(App[None]):
         with Horizontal(id="body"):
             yield VerticalScroll(id="talk")
             with Vertical(id="panels"):
-                yield WindowPanel(self._colours)
-                yield PoolPanel(self._colours)
-                yield AcceptedPanel(self._colours)
-                yield MeterPanel(self._colours)
+                yield WindowPanel(self._colours, id="window")
+                yield PoolPanel(self._colours, id="pool")
+                yield AcceptedPanel(self._colours, id="accepted")
+                yield MeterPanel(self._colours, id="meter")
         yield Input(placeholder="Ask something, and press enter")
         yield KeyBar(show_command_palette=False, compact=True)
 
@@ -121,29 +157,59 @@ class ChatApp(App[None]):
         self.theme = "lookahead"
         self.set_interval(1 / REDRAWS_A_SECOND, self._tick)
         self.query_one(Input).focus()
+        if self._notice is not None:
+            self.notify(self._notice, severity="warning", timeout=10, markup=False)
+        self._say(Text(_WELCOME, self._colours.style("muted")))
         self._show_title()
+        self._drive(_Loading(self._backend))
+
+    def _drive(self, source: RunSource) -> None:
+        self._feed = Feed(source, None, lambda: None)
+        self.run_worker(self._feed.drive, thread=True, exit_on_error=False)
 
     def on_resize(self, event: Resize) -> None:
-        """Below 100 columns the conversation has the room, unless the panels were asked for."""
-        self._place_panels(event.size.width)
+        """Find the panels their places for the new size."""
+        self._place_panels()
 
-    def _place_panels(self, width: int) -> None:
-        shown = width >= 100 if self._panels_wanted is None else self._panels_wanted
+    def _place_panels(self) -> None:
+        """Below 100 columns the conversation has the room, unless the panels were asked for."""
+        width, height = self.size
+        shown = width >= NARROW if self._panels_wanted is None else self._panels_wanted
         self.query_one("#body").set_class(not shown, "-no-panels")
+        low = height < LOW
+        frame = 1 if low else 2
+        # The window needs its rows and the meter its lines; pool and output share the rest.
+        heights = {"window": (self.view.setting("ngram_size") or 5) + 1, "meter": 4 if low else 6}
+        for panel in self.query(Panel):
+            panel.compact = low
+            if panel.id in heights:
+                panel.styles.height = heights[panel.id] + frame
+        self.query_one("#accepted").display = not low
 
     @on(Input.Submitted)
     def ask(self, event: Input.Submitted) -> None:
-        """Send the line, once the answer before has ended."""
+        """Send the line, once the model is there and the answer before has ended."""
         question = event.value.strip()
-        if not question or self._feed is not None:
+        if not question:
             return
-        event.input.clear()
+        if self._feed is None:
+            event.input.clear()
+            self._ask(question)
+        elif not self._loaded and self._early_question is None:
+            event.input.clear()
+            self._early_question = question
+            self._say(Text(plain_text(question)), "you")
+        else:
+            self.notify("The answer before is still coming; Esc stops it.", markup=False)
+
+    def _ask(self, question: str) -> None:
         self.messages.append({"role": "user", "content": question})
-        self._say(Text(question), "you")
+        if question != self._early_question:
+            self._say(Text(plain_text(question)), "you")
+        self._early_question = None
         self._answer = self._say(Text("…"), "model")
         self.view = RunView()
-        self._feed = Feed(_Turn(self._backend, list(self.messages)), None, lambda: None)
-        self.run_worker(self._feed.drive, thread=True, exit_on_error=False)
+        self._drive(_Turn(self._backend, list(self.messages)))
 
     def _say(self, text: Text, who: str | None = None) -> Static:
         style = self._colours.style("accent" if who == "you" else "foreground")
@@ -168,6 +234,8 @@ class ChatApp(App[None]):
             else:
                 self.view.take(event)
                 self._status = ""
+            if isinstance(event, Header):
+                self._place_panels()
         if news:
             self._show_title()
             self._stream()
@@ -194,11 +262,16 @@ class ChatApp(App[None]):
 
     def _end(self, feed: Feed) -> None:
         self._feed = None
+        if not self._loaded:
+            self._end_loading(feed)
+            return
         footer = self.view.footer
         if isinstance(feed.failure, LookaheadError):
             self._say(Text(str(feed.failure), self._colours.style("rejected")), "lookahead")
         elif feed.failure is not None:
-            raise feed.failure
+            self.failure = feed.failure
+            self.exit()
+            return
         if footer is None:
             self._put_back()
             return
@@ -207,6 +280,18 @@ class ChatApp(App[None]):
             return
         self.messages.append({"role": "assistant", "content": footer.text})
         self._say(Text(answer_line(footer), self._colours.style("muted")))
+
+    def _end_loading(self, feed: Feed) -> None:
+        """Without its model a chat has nothing to do; with it, what was asked meanwhile is answered."""
+        if feed.failure is not None or feed.cancelled:
+            self.failure = feed.failure
+            self.exit()
+            return
+        self._loaded = True
+        self._status = ""
+        self._show_title()
+        if self._early_question is not None:
+            self._ask(self._early_question)
 
     def _put_back(self) -> None:
         """Nothing came: the question returns to the input line."""
@@ -219,7 +304,7 @@ class ChatApp(App[None]):
         header = self.view.header
         text = Text(no_wrap=True, overflow="ellipsis")
         if header is None:
-            text.append(self._status, self._colours.style("accent"))
+            text.append(self._status or self._backend.title, self._colours.style("accent"))
         else:
             config = header.config
             text.append(header.model, self._colours.style("accent"))
@@ -230,21 +315,31 @@ class ChatApp(App[None]):
 
     def action_stop(self) -> None:
         """End the answer within one step."""
-        if self._feed is not None:
+        if self._feed is not None and self._loaded:
             self._feed.cancel()
 
     def action_panels(self) -> None:
         """Show or hide the panels."""
         self._panels_wanted = self.query_one("#body").has_class("-no-panels")
-        self._place_panels(self.size.width)
+        self._place_panels()
 
     def action_leave(self) -> None:
-        """Stop within one step and leave."""
-        self.action_stop()
+        """Stop within one step and leave; asked twice, leave at once."""
+        if self._feed is None or self.leaving:
+            self.exit()
+            return
+        self._feed.cancel()
         self.leaving = True
 
 
 def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> None:
-    """Hold a conversation on the whole terminal until the person leaves."""
-    colours, _ = load_theme_or_default(theme)
-    ChatApp(backend, colours, system=system).run()
+    """Hold a conversation on the whole terminal until the person leaves.
+
+    Raises:
+        BaseException: What failed unexpectedly while answering, after the screen is closed.
+    """
+    colours, complaint = load_theme_or_default(theme)
+    app = ChatApp(backend, colours, system=system, notice=complaint)
+    app.run()
+    if app.failure is not None:
+        raise app.failure

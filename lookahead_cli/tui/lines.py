@@ -75,3 +75,20 @@ class Line:
 
     def __str__(self) -> str:
         return "".join(segment.text for segment in self.segments)
+
+
+def flow(parts: Iterable[Line], width: int, style: Style) -> list[Line]:
+    """Parts one after another with dots between them; one that no longer fits begins a new line.
+
+    Args:
+        parts: Short lines.
+        width: Room of the lines that are made.
+        style: Style of the dots.
+    """
+    lines: list[Line] = []
+    for part in parts:
+        if lines and lines[-1].width + 3 + part.width <= width:
+            lines[-1].add(" · ", style).add_line(part)
+        else:
+            lines.append(Line(width).add_line(part))
+    return lines

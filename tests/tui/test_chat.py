@@ -9,6 +9,7 @@ import pytest
 
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import UsageError
 from lookahead_cli.tui.chat import ChatApp
 from lookahead_cli.tui.theme import load_theme
 from tests.tiny import save_tiny_model
@@ -72,6 +73,36 @@ async def test_two_turns_are_answered_with_all_that_was_said_before(folder):
         assert "W 3 N 3 G 3" in titles(app)
 
 
+async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
+    class Slow(ChatModel):
+        def load(self, report):
+            held.wait(60)
+            return super().load(report)
+
+    held = threading.Event()
+    async with conversation(backend(folder, Slow)) as (pilot, app):
+        await ask(pilot, "one")
+        assert (said(app).count("you: one"), app.messages) == (1, [])
+        held.set()
+        await wait_until(pilot, lambda: len(app.messages) == 2)
+        assert said(app).count("you: one") == 1
+
+
+async def test_a_model_that_cannot_be_loaded_ends_the_chat_with_its_error(folder):
+    async with conversation(ChatModel(folder, "cpu", "float99", backend(folder).config)) as (pilot, app):
+        await wait_until(pilot, lambda: app._exit)
+        assert isinstance(app.failure, UsageError)
+
+
+async def test_a_question_during_an_answer_stays_in_the_line(folder):
+    async with conversation(backend(folder, HeldAfterThreeSteps)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: len(app.view.steps) == 3)
+        await ask(pilot, "two")
+        assert app.query_one("Input").value == "two"
+        assert [message["content"] for message in app.messages] == ["one"]
+
+
 async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
     async with conversation(backend(folder, HeldAfterThreeSteps)) as (pilot, app):
         await ask(pilot, "one")
@@ -91,6 +122,7 @@ async def test_a_question_that_got_nothing_is_put_back(folder):
 
     async with conversation(backend(folder, Refusing)) as (pilot, app):
         await ask(pilot, "one")
+        await wait_until(pilot, lambda: app.messages)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.query_one("Input").value == "one")
         assert app.messages == []

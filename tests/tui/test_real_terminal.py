@@ -16,7 +16,7 @@ PROMPT = "examples/arithmetic-shopping.txt"
 PANELS = ("JACOBI WINDOW", "N-GRAM POOL", "ACCEPTED TOKENS", "COMPRESSION")
 
 
-def visualize(columns: int, lines: int, *more: str, stdin: int | None = None) -> Terminal:
+def lookahead(columns: int, lines: int, *arguments: str, stdin: int | None = None) -> Terminal:
     environment = {
         **os.environ,
         "TERM": "xterm-256color",
@@ -24,13 +24,20 @@ def visualize(columns: int, lines: int, *more: str, stdin: int | None = None) ->
         "LOOKAHEAD_CONFIG": "/nonexistent",
     }
     environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-m", "lookahead_cli", "visualize", *more]
+    command = [sys.executable, "-m", "lookahead_cli", *arguments]
     return Terminal(command, columns, lines, environment, stdin)
+
+
+def is_left_as_it_was(terminal: Terminal) -> bool:
+    flags = termios.ECHO | termios.ICANON
+    return termios.tcgetattr(terminal.descriptor)[3] & flags == terminal.modes_before[3] & flags
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(120, 36), (80, 24)])
 def test_all_four_panels_are_read_off_the_screen_and_q_leaves_the_terminal_as_it_was(columns, lines):
-    terminal = visualize(columns, lines, PROMPT, "--max-new-tokens", "16", "-W", "5", "-N", "3", "-G", "5")
+    terminal = lookahead(
+        columns, lines, "visualize", PROMPT, "--max-new-tokens", "16", "-W", "5", "-N", "3", "-G", "5"
+    )
     screen = terminal.read_until(
         lambda text: all(said in text for said in (*PANELS, "■ length", "16 tokens in"))
     )
@@ -48,10 +55,7 @@ def test_all_four_panels_are_read_off_the_screen_and_q_leaves_the_terminal_as_it
     terminal.read_until(lambda text: "KEYS" not in text)
     terminal.press("q")
     assert terminal.exit_code() == 0
-    after = termios.tcgetattr(terminal.descriptor)
-    assert after[3] & (termios.ECHO | termios.ICANON) == terminal.modes_before[3] & (
-        termios.ECHO | termios.ICANON
-    )
+    assert is_left_as_it_was(terminal)
     assert "compression ratio S = " in terminal.text
 
 
@@ -59,10 +63,29 @@ def test_a_piped_prompt_takes_its_keys_from_the_terminal():
     reading, writing = os.pipe()
     os.write(writing, b"Two plus two is")
     os.close(writing)
-    terminal = visualize(120, 36, "-", "--max-new-tokens", "400", "--paused", stdin=reading)
+    terminal = lookahead(120, 36, "visualize", "-", "--max-new-tokens", "400", "--paused", stdin=reading)
     os.close(reading)
     terminal.read_until(lambda text: "paused" in text)
     terminal.press(".")
     terminal.read_until(lambda text: "1 step" in text or "step 1/1" in text)
     terminal.press("q")
     assert terminal.exit_code() == 0
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(120, 36), (80, 24)])
+def test_a_chat_of_two_turns_with_a_stop_is_read_off_the_screen(columns, lines):
+    terminal = lookahead(columns, lines, "chat", "--max-new-tokens", "200")
+    terminal.read_until(lambda text: "Ask something" in text)
+    terminal.press("What is the capital of France?\r")
+    screen = terminal.read_until(lambda text: "tokens/s" in text)
+    assert "The capital of France is Paris" in screen
+    assert ("JACOBI WINDOW" in screen) is (columns >= 100)
+    terminal.press("\x1bOQ")  # F2
+    terminal.read_until(lambda text: ("JACOBI WINDOW" in text) is (columns < 100))
+    terminal.press("Tell me a long story about a sailor.\r")
+    terminal.read_until(lambda text: "model:" in text.split("sailor.")[-1] and "model: …" not in text)
+    terminal.press("\x1b")
+    terminal.read_until(lambda text: "(stopped)" in text)
+    terminal.press("\x11")
+    assert terminal.exit_code() == 0
+    assert is_left_as_it_was(terminal)

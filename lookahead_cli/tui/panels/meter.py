@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.renderables.digits import Digits
 
 from lookahead_cli.trace.events import Footer, GreedyRun
-from lookahead_cli.tui.lines import Line
+from lookahead_cli.tui.lines import Line, flow
 from lookahead_cli.tui.marks import BARS, MATCHED, REJECTED
 from lookahead_cli.tui.panels.base import Panel
 from lookahead_cli.tui.run_view import RunView
@@ -164,35 +166,53 @@ class MeterPanel(Panel):
     # Where there is little room.
 
     def _small(self, view: RunView, width: int, height: int) -> list[Line]:
-        style = self.style
-        total, step = view.total, view.step
-        assert step is not None
-        first = Line(width).add(f"{total.compression_ratio:.2f}×", style("accent"))
-        first.add(
-            f"  {_counted(total.emitted, 'token')} in {_counted(total.steps, 'step')}", style("foreground")
-        )
-        first.add(f" · greedy {total.emitted}", style("muted"))
+        """Everything close together: each group begins a line, and more lines where there is room."""
+        muted = self.style("muted")
         footer = view.footer if view.at_end else None
-        greedy = None if footer is None else footer.greedy
-        if footer is not None and greedy is not None:
-            first.add(f" · {_time_ratio(footer, greedy)}", style("foreground"))
+        ids = [] if footer is None or footer.greedy is None else self._ids(view, footer.greedy, width)
+        groups = [
+            self._ratio_parts(view, width),
+            self._work_parts(view, width),
+            self._phase_parts(view, width),
+        ]
+        first, second, third = (flow(parts, width, muted) for parts in groups)
+        if len(first) + len(second) + len(third) + len(ids) > height:
+            first, second, third = ([_joined(parts, width, muted)] for parts in groups)
+        return [*first, *ids, *second, *third][:height]
+
+    def _ratio_parts(self, view: RunView, width: int) -> list[Line]:
+        total = view.total
+        first = self._words(f"{total.compression_ratio:.2f}×", "accent", width)
+        counts = f"  {_counted(total.emitted, 'token')} in {_counted(total.steps, 'step')}"
+        parts = [first.add(counts, self.style("foreground"))]
+        parts.append(self._words(f"greedy {total.emitted}", "muted", width))
+        footer = view.footer if view.at_end else None
+        if footer is not None and footer.greedy is not None:
+            parts.append(self._words(_time_ratio(footer, footer.greedy), "foreground", width))
         elif view.progress is not None:
-            first.add(f" · {progress_words(view)}", style("bonus"))
+            parts.append(self._words(progress_words(view), "bonus", width))
         else:
             ended = f", {_ENDED[footer.finish_reason]}" if footer is not None else ""
-            first.add(f" · {total.seconds:.1f} s{ended}", style("muted"))
-        second = self._histogram_line(view, width)
-        second.add(f" · {total.nodes / total.steps:.1f} nodes a step", style("muted"))
-        if step.merged:
-            second.add(f", {step.merged} merged", style("muted"))
-        seconds = step.seconds
-        third = Line(width).add(f"step {_milliseconds(seconds.total)}", style("muted"))
-        third.add(
-            f" · forward {_milliseconds(seconds.forward)} · propose {_bare(seconds.propose)}", style("muted")
-        )
-        third.add(f" read-out {_bare(seconds.readout)} commit {_bare(seconds.commit)}", style("muted"))
-        ids = [] if greedy is None else self._ids(view, greedy, width)
-        return [first, *ids, second, third][:height]
+            parts.append(self._words(f"{total.seconds:.1f} s{ended}", "muted", width))
+        return parts
+
+    def _work_parts(self, view: RunView, width: int) -> list[Line]:
+        total, step = view.total, view.step
+        assert step is not None
+        merged = f", {step.merged} merged" if step.merged else ""
+        nodes = f"{total.nodes / total.steps:.1f} nodes a step{merged}"
+        return [self._histogram_line(view, width), self._words(nodes, "muted", width)]
+
+    def _phase_parts(self, view: RunView, width: int) -> list[Line]:
+        assert view.step is not None
+        seconds = view.step.seconds
+        rest = f"propose {_bare(seconds.propose)} read-out {_bare(seconds.readout)} "
+        rest += f"commit {_bare(seconds.commit)}"
+        words = (f"step {_milliseconds(seconds.total)}", f"forward {_milliseconds(seconds.forward)}", rest)
+        return [self._words(text, "muted", width) for text in words]
+
+    def _words(self, text: str, role: str, width: int) -> Line:
+        return Line(width).add(text, self.style(role))
 
     def _label(self, text: str, width: int) -> Line:
         return Line(width).add(text, self.style("muted"), cells=_LABEL_CELLS)
@@ -202,6 +222,14 @@ def digit_rows(text: str) -> list[str]:
     """A number in the large digits of Textual, three rows high."""
     parts = Digits(text.replace("×", "x")).render(Style(bold=True))
     return [part.text for part in parts if isinstance(part, Segment) and part.text != "\n"]
+
+
+def _joined(parts: Sequence[Line], width: int, style: Style) -> Line:
+    """The parts on one line, cut where it ends."""
+    line = Line(width)
+    for part in parts:
+        line = (line.add(" · ", style) if line.width else line).add_line(part)
+    return line
 
 
 def progress_words(view: RunView) -> str:
