@@ -14,6 +14,7 @@ from lookahead_cli.tui.token_text import visible
 LOW = 8
 _SOURCE_CELLS = 17
 _REASON_CELLS = 46
+_WIDE = 64
 
 
 class PoolPanel(Panel):
@@ -78,7 +79,7 @@ class PoolPanel(Panel):
             if beside >= 6:
                 line = self._candidate(view, candidate, width, min(14, beside))
                 block = [self._reason(view, candidate, line.pad(width - _REASON_CELLS, muted))]
-            elif room < LOW - 1:
+            elif room < LOW - 1 and width >= _WIDE:
                 line = self._candidate(view, candidate, width, 0)
                 block = [self._reason(view, candidate, line.add("  ", muted))]
             else:
