@@ -44,6 +44,6 @@ class LookaheadProposer:
         # After the window's guesses, so that what the text really said is the newest of its key.
         changes += self.pool.insert_text([*self._recent, *observation.emitted], "output", observation.step)
         self._recent = [*self._recent, *observation.emitted][-(self.pool.ngram_size - 1) :]
-        self.window.shift(len(observation.emitted), observation.emitted[-1], outputs)
+        self.window.shift(observation.emitted[-1], outputs)
         pool = PoolRecord(size=len(self.pool), keys=self.pool.keys, changes=tuple(changes))
         return Findings(candidates=candidates, window=window, pool=pool)

@@ -29,12 +29,12 @@ class WindowPanel(Panel):
         (MATCHED, "accepted", "came true"),
         (NEW, "pool_hit", "new n-gram"),
         (KNOWN, "muted", "known"),
-        ("italic", "refilled", "refilled"),
+        ("italic", "refilled", "random"),
     )
     HELP = (
         "Row r, column c guesses the token r + c places after the current one, which is the top left "
         "cell. Each row is one Jacobi iteration, the oldest on top; one step feeds them all and yields "
-        "the row 'new', and then the window moves on by the tokens that were accepted. A cell sees the "
+        "the row 'new'; then the oldest row leaves, and every row moves up by one. A cell sees the "
         "first row up to its column and the cells above it, and no others, since those are the text that "
         "it continues. A column read downwards, its new cell last, is an n-gram that the model could say: "
         "each step collects one a column for the pool. Cells with ✓ came true: the model's own choices "

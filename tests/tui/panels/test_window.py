@@ -60,12 +60,20 @@ def test_collected_n_grams_are_spelled_out_where_there_is_room():
 def test_each_row_has_the_colour_of_its_age_and_the_new_row_is_the_models_own():
     theme = load_theme("dark")
     view = decoded(settings(window=5, ngram=4))
-    view.look_at(0)
+    view.look_at(1)
     allowed = {theme.colour(role) for role in ("muted", "accent", "accepted")}
     for row, role in enumerate(("age_2", "age_1", "age_0", "bonus"), start=1):
         colours = colours_of(WindowPanel, view, row)
         assert theme.colour(role) in colours
         assert colours <= allowed | {theme.colour(role)}
+
+
+def test_the_first_step_shows_which_cells_are_random():
+    theme = load_theme("dark")
+    view = decoded(settings(window=5, ngram=4))
+    view.look_at(0)
+    for row in (1, 2, 3):
+        assert theme.colour("refilled") in colours_of(WindowPanel, view, row)
 
 
 def test_columns_that_do_not_fit_are_counted():
