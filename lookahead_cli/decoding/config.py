@@ -8,7 +8,9 @@ from typing import Any, Literal, get_args
 
 from lookahead_cli.errors import UsageError
 
-Method = Literal["greedy", "lookahead"]
+Method = Literal["greedy", "jacobi", "prompt-lookup", "lookahead", "lookahead-reference", "draft"]
+Source = Literal["window", "prompt", "recycled"]
+SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +18,28 @@ class LookaheadConfig:
     """Settings of a run (Fu et al., arXiv 2402.02057, table 1 for the names).
 
     Attributes:
-        method: Who proposes: `greedy` (nobody) or `lookahead`.
-        window_size: W, columns of the 2D window: how far ahead is guessed.
-        ngram_size: N, length of an n-gram; the window has N-1 rows.
+        method: Who proposes: `greedy` (nobody), `jacobi` (one chain, refined each step), `prompt-lookup`
+            (what followed the last tokens earlier in the text), `lookahead` (window and n-gram pool),
+            `lookahead-reference` (the published implementation's rules, to compare with), `draft` (a
+            smaller model).
+        window_size: W, columns of the 2D window: how far ahead is guessed. Length of the chain of `jacobi`,
+            `prompt-lookup` and `draft`.
+        ngram_size: N, length of an n-gram; the window has N-1 rows. Longest match of `prompt-lookup`.
         guess_set_size: G, most candidates verified in one step; 0 verifies window cells only.
+        sources: Where `lookahead` takes guesses from: `window`, `prompt` (n-grams of the prompt and of the
+            output), `recycled` (the likeliest tokens that earlier steps saw after each token).
+        node_budget: Nodes of a step that `recycled` fills the tree up to.
         max_new_tokens: Most tokens emitted.
-        seed: Seed of the random tokens that fill the window. It changes S, never the output.
-        temperature: 0.0 for greedy choices.
+        seed: Seed of the draws, and of the random tokens that fill the window; those change S, never the
+            output.
+        temperature: 0.0 for the likeliest token, else draws from the logits divided by it.
+        top_k: Draw from the k likeliest tokens; 0 for all.
+        top_p: Draw from the smallest set of tokens with this probability; 1.0 for all.
+        min_p: Least probability, as a share of the likeliest token's; 0.0 for none.
+        typical_p: Locally typical sampling with this mass; 1.0 for all.
+        repetition_penalty: Divides the logits of tokens that the text has; 1.0 for none.
+        no_repeat_ngram_size: No n-gram of this size comes twice; 0 for no limit.
+        stop: Strings that end the text.
         paper_strict: Verify nodes of the pool only, as the paper does; window cells are then never accepted.
 
     Raises:
@@ -33,31 +50,65 @@ class LookaheadConfig:
     window_size: int = 15
     ngram_size: int = 5
     guess_set_size: int = 15
+    sources: tuple[Source, ...] = ("window", "prompt")
+    node_budget: int = 32
     max_new_tokens: int = 256
     seed: int = 0
     temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    typical_p: float = 1.0
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+    stop: tuple[str, ...] = ()
     paper_strict: bool = False
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise UsageError(
-                f"There is no method called '{self.method}'.", f"Choose one of {', '.join(get_args(Method))}."
-            )
+        self._one_of("method", (self.method,), get_args(Method))
         self._at_least("window_size", "W", 1, "the window needs a column")
         self._at_least("ngram_size", "N", 2, "an n-gram is a key and at least one guess")
         self._at_least("guess_set_size", "G", 0, "use 0 for no pool candidates")
+        self._at_least("node_budget", "node-budget", 1, "a step feeds at least the current token")
         self._at_least("max_new_tokens", "max-new-tokens", 1, "a run emits at least one token")
-        if self.temperature != 0.0:
+        self._at_least("temperature", "temperature", 0, "use 0 for the likeliest token")
+        self._at_least("top_k", "top-k", 0, "use 0 for all tokens")
+        self._at_least("no_repeat_ngram_size", "no-repeat-ngram", 0, "use 0 for no limit")
+        self._one_of("source", self.sources, SOURCES)
+        if self.method == "lookahead" and not self.sources:
+            raise UsageError("Lookahead decoding without any source has no guesses.", "Use --method greedy.")
+        for name, value, low in (("top-p", self.top_p, 0.0), ("typical-p", self.typical_p, 0.0)):
+            if not low < value <= 1.0:
+                raise UsageError(
+                    f"{name} = {value:g} is no share.", "Give more than 0, and at most 1 for all."
+                )
+        if not 0.0 <= self.min_p <= 1.0:
+            raise UsageError(f"min-p = {self.min_p:g} is no share.", "Give 0 for none, and at most 1.")
+        if not self.repetition_penalty > 0.0:
             raise UsageError(
-                f"Sampling (temperature {self.temperature:g}) is not there yet.",
-                "Leave the temperature at 0: decoding is greedy and exact.",
+                f"repetition-penalty = {self.repetition_penalty:g} cannot work.", "Give 1 for none, or more."
             )
+        if "" in self.stop:
+            raise UsageError("An empty stop string would end every text at once.", "Leave it out.")
+
+    @property
+    def samples(self) -> bool:
+        """True where tokens are drawn."""
+        return self.temperature > 0.0
+
+    def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
+        for value in values:
+            if value not in known:
+                raise UsageError(
+                    f"There is no {what} called '{value}'.", f"Choose one of {', '.join(known)}."
+                )
 
     def _at_least(self, field: str, name: str, least: int, reason: str) -> None:
         value = getattr(self, field)
-        if value < least:
-            raise UsageError(f"{name} = {value} cannot work: {reason}.", f"Give {name} = {least} or more.")
+        if not value >= least:
+            raise UsageError(f"{name} = {value:g} cannot work: {reason}.", f"Give {name} = {least} or more.")
 
     def as_mapping(self) -> Mapping[str, Any]:
         """The settings as plain values, for a trace's header."""
-        return asdict(self)
+        plain = asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}

@@ -10,21 +10,14 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from lookahead_cli.decoding.proposers.base import Observation, Proposer
 from lookahead_cli.decoding.records import Accepted, Node, Seconds, Step
-from lookahead_cli.decoding.runner import Readout, Runner
+from lookahead_cli.decoding.runner import Reader, Readout, Runner
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.decoding.tree import TokenTree
-from lookahead_cli.decoding.verify import walk
-
-AcceptRule = Callable[[TokenTree, int], bool]
-
-
-def pool_nodes_only(tree: TokenTree, node: int) -> bool:
-    """The paper's rule: only candidates of the pool may be accepted, not cells of the window."""
-    return any(origin.kind != "window" for origin in tree.origins[node])
+from lookahead_cli.decoding.verify import MERGED, Rules, walk
 
 
 def decode(
@@ -32,8 +25,9 @@ def decode(
     root_token: int,
     proposer: Proposer,
     stopping: Stopping,
+    sampler: Reader,
     *,
-    accept_rule: AcceptRule | None = None,
+    rules: Rules = MERGED,
     cancel: threading.Event | None = None,
 ) -> Iterator[Step]:
     """Decode from a prefilled model, one `Step` at a time.
@@ -43,7 +37,8 @@ def decode(
         root_token: The prompt's last token, root of step 0.
         proposer: Who guesses.
         stopping: When to end.
-        accept_rule: Which nodes the walk may enter, None for all.
+        sampler: How tokens are chosen from logits.
+        rules: How the tree is built and walked.
         cancel: Set from another thread to stop before the next step.
 
     Yields:
@@ -55,15 +50,17 @@ def decode(
         if cancel is not None and cancel.is_set():
             return
         started = time.perf_counter()
-        tree = TokenTree(root_token, runner.length, runner.context_length)
+        tree = TokenTree(root_token, len(runner.ids), runner.context_length, merge=rules.merge)
         proposer.propose(tree)
         proposed = time.perf_counter()
-        readout = runner.forward(tree)
+        logits = runner.forward(tree)
         forwarded = time.perf_counter()
-        choices = readout.choices
+        readout = sampler.read(logits, tree, runner.ids, emitted_before)
+        readout.choice(0)
         read = time.perf_counter()
-        path = walk(tree, choices, accept_rule)
-        emitted, finish_reason = stopping.cut([choices[node] for node in path], emitted_before, tree.position)
+        path = walk(tree, readout.choice, rules.may_accept)
+        wanted = [readout.choice(node) for node in path]
+        emitted, finish_reason = stopping.cut(wanted, emitted_before, tree.position)
         verified = time.perf_counter()
         runner.commit(tree, path[: len(emitted)])
         committed = time.perf_counter()

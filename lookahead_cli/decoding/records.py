@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 OriginKind = Literal["root", "pool", "window", "draft"]
-NGramSource = Literal["window", "output", "prompt", "file", "recycled"]
+NGramSource = Literal["window", "output", "prompt", "file", "recycled", "draft"]
 FinishReason = Literal["eos", "stop", "length", "context", "cancelled"]
 PoolEvent = Literal["insert", "refresh", "evict"]
 
@@ -61,7 +61,8 @@ class Node:
         parent: Index of the parent node in `Step.nodes`, -1 for the root. A parent comes before its children.
         position: Absolute position.
         origins: Everyone who proposed this node, in the order of credit: root, pool, window, draft.
-        choice: The model's next token after this node (argmax, or the draw when sampling).
+        choice: The model's next token after this node (argmax, or the draw when sampling); None where nobody
+            asked, since a draw costs time.
         detail: Probabilities at this node; read out along the walked path, None elsewhere.
         matched: True for the root and for each node that the walk went through.
     """
@@ -70,7 +71,7 @@ class Node:
     parent: int
     position: int
     origins: tuple[Origin, ...]
-    choice: int
+    choice: int | None = None
     detail: Choice | None = None
     matched: bool = False
 

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lookahead_cli.decoding.records import FinishReason
+
+
+class StopStrings:
+    """Finds strings in a text that comes token by token; they may span tokens and end inside one.
+
+    Args:
+        strings: The strings.
+        bytes_of: The bytes of a token in the text.
+
+    Attributes:
+        overrun: Bytes of the last token that lie past the stop string it completed.
+    """
+
+    def __init__(self, strings: Sequence[str], bytes_of: Callable[[int], bytes]) -> None:
+        self.overrun = 0
+        self._strings = [string.encode() for string in strings]
+        self._longest = max(map(len, self._strings), default=0)
+        self._bytes_of = bytes_of
+        self._tail = b""
+
+    def completed_by(self, token: int) -> bool:
+        """Take the next token of the text; true when it completes a string (the first, where several end)."""
+        text = self._tail + self._bytes_of(token)
+        ends = [start + len(string) for string in self._strings if (start := text.find(string)) >= 0]
+        # What was complete before would have ended the text, so what is found ends in this token.
+        self._tail = text[-(self._longest - 1) :] if self._longest > 1 else b""
+        if not ends:
+            return False
+        self.overrun = len(text) - min(ends)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +46,21 @@ class Stopping:
         max_new_tokens: Most tokens emitted.
         eos_ids: Ids that end the text; the one that was met is emitted.
         context_length: Positions that the model has, None for no limit.
+        stop_strings: Strings that end the text, of this run alone; None for none.
+        ends_after: Told each output token in turn, says whether the text ends with it; None for no such
+            thing.
     """
 
     max_new_tokens: int
     eos_ids: frozenset[int] = frozenset()
     context_length: int | None = None
+    stop_strings: StopStrings | None = None
+    ends_after: Callable[[int], bool] | None = None
 
     def cut(
         self, tokens: Sequence[int], emitted_before: int, position: int
     ) -> tuple[tuple[int, ...], FinishReason | None]:
-        """Keep the tokens of a step up to the first stop.
+        """Keep the tokens of a step up to the first stop; each token may be judged once.
 
         Args:
             tokens: What the walk would emit.
@@ -36,11 +71,20 @@ class Stopping:
             The tokens to emit, at least one, and why the run ends with the last of them, if it does.
         """
         for count, token in enumerate(tokens, start=1):
-            if token in self.eos_ids:
-                return tuple(tokens[:count]), "eos"
-            if emitted_before + count >= self.max_new_tokens:
-                return tuple(tokens[:count]), "length"
-            # The token just emitted would be the next root, and must be fed at its own position.
-            if self.context_length is not None and position + count >= self.context_length:
-                return tuple(tokens[:count]), "context"
+            reason = self._reason(token, emitted_before + count, position + count)
+            if reason is not None:
+                return tuple(tokens[:count]), reason
         return tuple(tokens), None
+
+    def _reason(self, token: int, emitted: int, position: int) -> FinishReason | None:
+        stopped = self.stop_strings is not None and self.stop_strings.completed_by(token)
+        if token in self.eos_ids:
+            return "eos"
+        if stopped or (self.ends_after is not None and self.ends_after(token)):
+            return "stop"
+        if emitted >= self.max_new_tokens:
+            return "length"
+        # The token just emitted would be the next root, and must be fed at its own position.
+        if self.context_length is not None and position >= self.context_length:
+            return "context"
+        return None

@@ -6,6 +6,8 @@ paths are one node, whoever proposed them, so the model computes each distinct c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lookahead_cli.decoding.records import Origin
 
 ROOT = Origin("root")
@@ -20,9 +22,12 @@ class TokenTree:
         root_token: The last accepted token, not yet in the KV cache.
         position: Its absolute position.
         position_limit: First position that may not be fed (the context length), None for no limit.
+        merge: Feed equal paths once.
     """
 
-    def __init__(self, root_token: int, position: int, position_limit: int | None = None) -> None:
+    def __init__(
+        self, root_token: int, position: int, position_limit: int | None = None, *, merge: bool = True
+    ) -> None:
         self.tokens: list[int] = [root_token]
         self.parents: list[int] = [-1]
         self.depths: list[int] = [0]
@@ -30,7 +35,8 @@ class TokenTree:
         self.position = position
         self.merged = 0
         self._depth_limit = None if position_limit is None else position_limit - position
-        self._children: list[dict[int, int]] = [{}]
+        self._merge = merge
+        self._children: list[dict[int, list[int]]] = [{}]
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -46,23 +52,23 @@ class TokenTree:
         depth = self.depths[parent] + 1
         if self._depth_limit is not None and depth >= self._depth_limit:
             return None
-        known = self._children[parent].get(token)
-        if known is not None:
+        equal = self._children[parent].setdefault(token, [])
+        if equal and self._merge:
             self.merged += 1
-            self.origins[known].append(origin)
-            return known
+            self.origins[equal[0]].append(origin)
+            return equal[0]
         node = len(self.tokens)
         self.tokens.append(token)
         self.parents.append(parent)
         self.depths.append(depth)
         self.origins.append([origin])
         self._children.append({})
-        self._children[parent][token] = node
+        equal.append(node)
         return node
 
-    def child(self, node: int, token: int) -> int | None:
-        """The child of `node` that holds `token`, if there is one."""
-        return self._children[node].get(token)
+    def children(self, node: int, token: int) -> Sequence[int]:
+        """The children of `node` that hold `token`: at most one, where equal paths are merged."""
+        return self._children[node].get(token, ())
 
     def positions(self) -> list[int]:
         """Absolute position of every node."""

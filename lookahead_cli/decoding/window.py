@@ -8,7 +8,7 @@ iteration and yields one n-gram a column: (0,c), (1,c), ..., (N-2,c) and the mod
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lookahead_cli.decoding.records import Origin, WindowRecord
 from lookahead_cli.decoding.tree import TokenTree
@@ -56,9 +56,9 @@ class JacobiWindow:
                 ]
             )
 
-    def outputs(self, choices: Sequence[int]) -> list[int | None]:
+    def outputs(self, choice: Callable[[int], int]) -> list[int | None]:
         """The model's output after each cell of the newest row: the next Jacobi iteration."""
-        return [None if node is None else choices[node] for node in self._nodes[-1]]
+        return [None if node is None else choice(node) for node in self._nodes[-1]]
 
     def ngrams(self, outputs: Sequence[int | None]) -> list[tuple[int, tuple[int, ...]]]:
         """One (column, n-gram) a column whose cells were all fed."""

@@ -103,6 +103,7 @@ class LanguageModel:
         *,
         greedy: bool = False,
         pool: NGramPool | None = None,
+        draft: LanguageModel | None = None,
         cancel: threading.Event | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Iterator[Header | StepEvent | Footer]:
@@ -115,7 +116,14 @@ class LanguageModel:
         """
         with self._busy:
             yield from run_events(
-                self, prompt_ids, config, greedy=greedy, pool=pool, cancel=cancel, on_progress=on_progress
+                self,
+                prompt_ids,
+                config,
+                greedy=greedy,
+                pool=pool,
+                draft=draft,
+                cancel=cancel,
+                on_progress=on_progress,
             )
 
 
@@ -144,8 +152,12 @@ def load_model(
     """
     config = config or LookaheadConfig()
     nodes = 1
-    if config.method == "lookahead":
-        nodes = (config.ngram_size - 1) * (config.window_size + config.guess_set_size)
+    if config.method.startswith("lookahead"):
+        nodes = max(
+            config.node_budget, (config.ngram_size - 1) * (config.window_size + config.guess_set_size)
+        )
+    elif config.method != "greedy":
+        nodes = config.window_size + 1
     return LanguageModel(
         load_checkpoint(
             spec,

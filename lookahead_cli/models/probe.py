@@ -65,17 +65,17 @@ def tree_error(model: Any) -> float:
     prompt, root, words = ids[:_PROMPT_LENGTH], ids[_PROMPT_LENGTH], ids[_PROMPT_LENGTH + 1 :]
     runner = TransformersRunner(model, None)
     runner.prefill(prompt)
-    tree = TokenTree(root, runner.length)
+    tree = TokenTree(root, len(runner.ids))
     leaves = [_grow(tree, [words[word] for word in branch]) for branch in _BRANCHES]
-    logits = runner.forward(tree).logits
+    logits = runner.forward(tree)
     errors = [
         _difference(logits[leaf], _plain_logits(model, [*prompt, *_texts(tree, leaf)])) for leaf in leaves
     ]
     kept = _path(tree, leaves[1])
     runner.commit(tree, kept)
-    after = TokenTree(words[0], runner.length)
+    after = TokenTree(words[0], len(runner.ids))
     text = [*prompt, *(tree.tokens[node] for node in kept), words[0]]
-    errors.append(_difference(runner.forward(after).logits[0], _plain_logits(model, text)))
+    errors.append(_difference(runner.forward(after)[0], _plain_logits(model, text)))
     return max(errors)
 
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.decoding.loop import decode, pool_nodes_only
-from lookahead_cli.decoding.proposers import GreedyProposer, make_proposer
+from lookahead_cli.decoding.loop import decode
+from lookahead_cli.decoding.proposers import GreedyProposer, make_proposer, rules_of
 from lookahead_cli.decoding.records import Choice, FinishReason, Step
-from lookahead_cli.decoding.stopping import Stopping
-from lookahead_cli.errors import InputError
+from lookahead_cli.decoding.stopping import Stopping, StopStrings
+from lookahead_cli.errors import InputError, ModelError
+from lookahead_cli.models.sampling import sampler_of
 from lookahead_cli.trace.events import Footer, GreedyRun, Header, Progress, StepEvent, TokenText
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def ids_of(step: Step) -> Iterator[int]:
     """Every token id that a step's record names."""
     for node in step.nodes:
         yield node.token
-        yield node.choice
+        if node.choice is not None:
+            yield node.choice
         if node.detail is not None:
             yield node.detail.runner_up
     for candidate in step.candidates:
@@ -60,6 +62,7 @@ def run_events(
     *,
     greedy: bool = False,
     pool: NGramPool | None = None,
+    draft: LanguageModel | None = None,
     cancel: threading.Event | None = None,
     on_progress: Report | None = None,
 ) -> Iterator[Header | StepEvent | Footer]:
@@ -71,6 +74,7 @@ def run_events(
         config: Settings.
         greedy: Also run greedy decoding afterwards, for the footer.
         pool: N-grams of earlier turns of a conversation.
+        draft: The draft model, for method `draft`.
         cancel: Set from another thread to stop within one step.
         on_progress: Called while the prompt is fed and while greedy runs.
 
@@ -79,9 +83,13 @@ def run_events(
 
     Raises:
         InputError: The prompt is empty or longer than the model's context.
+        ModelError: The draft model has another vocabulary.
     """
     prompt_ids = tuple(prompt_ids)
     runner = model.runner
+    sampler = sampler_of(config, runner.device)
+    if draft is not None:
+        check_vocabulary(model, draft)
     _check_prompt(prompt_ids, runner.context_length)
     book = _TokenBook(model)
     started = time.perf_counter()
@@ -102,11 +110,14 @@ def run_events(
     steps = 0
     seconds = 0.0
     finish_reason: FinishReason = "cancelled"
+    stopping = _stopping(model, config)
     if prefilled:
-        proposer = make_proposer(config, prompt_ids, pool)
-        rule = pool_nodes_only if config.paper_strict else None
-        stopping = _stopping(model, config.max_new_tokens)
-        for step in decode(runner, prompt_ids[-1], proposer, stopping, accept_rule=rule, cancel=cancel):
+        drafting = None if draft is None else (draft.runner, sampler)
+        proposer = make_proposer(config, prompt_ids, pool, drafting)
+        steps_of_run = decode(
+            runner, prompt_ids[-1], proposer, stopping, sampler, rules=rules_of(config), cancel=cancel
+        )
+        for step in steps_of_run:
             output_ids += step.token_ids
             steps += 1
             seconds += step.seconds.total
@@ -118,7 +129,7 @@ def run_events(
     named = () if greedy_run is None else (greedy_run.expected, greedy_run.got)
     yield Footer(
         output_ids=tuple(output_ids),
-        text=model.text(output_ids),
+        text=text_before_stop(model.text(output_ids), stopping),
         steps=steps,
         compression_ratio=len(output_ids) / steps if steps else 0.0,
         seconds=seconds,
@@ -140,8 +151,30 @@ def _check_prompt(prompt_ids: Sequence[int], context_length: int | None) -> None
         )
 
 
-def _stopping(model: LanguageModel, max_new_tokens: int) -> Stopping:
-    return Stopping(max_new_tokens, model.eos_ids, model.runner.context_length)
+def check_vocabulary(model: LanguageModel, draft: LanguageModel) -> None:
+    """Refuse a draft model that means other tokens by the same ids.
+
+    Raises:
+        ModelError: Their vocabularies differ.
+    """
+    if model.tokenizer.get_vocab() != draft.tokenizer.get_vocab():
+        raise ModelError(
+            f"The draft model {draft.name} has another vocabulary than {model.name}.",
+            "Take a smaller model of the same family.",
+        )
+
+
+def _stopping(model: LanguageModel, config: LookaheadConfig) -> Stopping:
+    strings = StopStrings(config.stop, lambda token: model.token_text(token).raw) if config.stop else None
+    return Stopping(config.max_new_tokens, model.eos_ids, model.runner.context_length, strings)
+
+
+def text_before_stop(text: str, stopping: Stopping) -> str:
+    """The text up to where a stop string was complete."""
+    overrun = 0 if stopping.stop_strings is None else stopping.stop_strings.overrun
+    if not overrun:
+        return text
+    return text.encode()[:-overrun].decode(errors="ignore")
 
 
 def _token_progress(label: str, report: Report | None) -> Callable[[int, int], None] | None:
@@ -165,8 +198,11 @@ def _greedy_beside(
     report = _token_progress("greedy, to compare", on_progress)
     steps: list[Step] = []
     finished = False
-    stopping = _stopping(model, config.max_new_tokens)
-    for step in decode(runner, prompt_ids[-1], GreedyProposer(), stopping, cancel=cancel):
+    sampler = sampler_of(config, runner.device)
+    one_by_one = decode(
+        runner, prompt_ids[-1], GreedyProposer(), _stopping(model, config), sampler, cancel=cancel
+    )
+    for step in one_by_one:
         steps.append(step)
         finished = step.finish_reason is not None
         if report is not None:

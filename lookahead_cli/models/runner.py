@@ -12,7 +12,6 @@ import torch
 from lookahead_cli.decoding.tree import TokenTree
 from lookahead_cli.models.cache import TreeCache
 from lookahead_cli.models.masks import MaskBuilder, ancestors
-from lookahead_cli.models.readout import LogitsReadout
 
 PREFILL_CHUNK = 256
 
@@ -36,11 +35,6 @@ class TransformersRunner:
         # transformers renames this argument from 5.24 on.
         names = inspect.signature(model.forward).parameters
         self._cache_argument = "cache" if "cache" in names else "past_key_values"
-
-    @property
-    def length(self) -> int:
-        """Tokens in the KV cache."""
-        return len(self.ids)
 
     @property
     def context_length(self) -> int | None:
@@ -86,13 +80,13 @@ class TransformersRunner:
         return True
 
     @torch.inference_mode()
-    def forward(self, tree: TokenTree) -> LogitsReadout:
-        """One pass over all nodes of the tree; the KV cache does not grow until `commit`."""
+    def forward(self, tree: TokenTree) -> torch.Tensor:
+        """Logits (Q, V) after all nodes of the tree; the KV cache does not grow until `commit`."""
         visible = ancestors(tree.parents, self.device)
         logits = self._feed(tree.tokens, tree.positions(), visible, logits_to_keep=0)
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
-        return LogitsReadout(logits[0])
+        return logits[0]
 
     @torch.inference_mode()
     def commit(self, tree: TokenTree, nodes: Sequence[int]) -> None:
@@ -110,7 +104,7 @@ class TransformersRunner:
         # A pass that failed half-way leaves some layers' entries behind; only kept ones count, so it did no
         # harm.
         position_ids = torch.tensor(positions, device=self.device)
-        mask = self._masks.build(visible, position_ids, self.length)
+        mask = self._masks.build(visible, position_ids, len(self.ids))
         self.fed_tokens += len(tokens)
         output = self.model(
             input_ids=torch.tensor([tokens], device=self.device),

@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.decoding.loop import decode, pool_nodes_only
+from lookahead_cli.decoding.loop import decode
 from lookahead_cli.decoding.proposers import make_proposer
 from lookahead_cli.decoding.records import Seconds
+from lookahead_cli.decoding.sampling import Sampler
 from lookahead_cli.decoding.stopping import Stopping
+from lookahead_cli.decoding.verify import Rules, pool_nodes_only
 from lookahead_cli.models.runner import TransformersRunner
 from tests.tiny import CONTEXT_LENGTH, tiny_model
 
@@ -43,7 +45,7 @@ def decoded(model, prompt, config, eos=(), runner=None, **more):
     runner = runner or TransformersRunner(model, CONTEXT_LENGTH)
     runner.prefill(prompt[:-1])
     stopping = Stopping(config.max_new_tokens, frozenset(eos), CONTEXT_LENGTH)
-    return list(decode(runner, prompt[-1], make_proposer(config, prompt), stopping, **more))
+    return list(decode(runner, prompt[-1], make_proposer(config, prompt), stopping, Sampler(), **more))
 
 
 def ids(steps):
@@ -64,7 +66,7 @@ def test_ids_equal_greedy_in_every_corner(model, length):
 
 
 def test_the_paper_rule_is_exact_too_and_never_accepts_a_window_cell_alone(model):
-    steps = decoded(model, PROMPTS[50], config_of(15, 3, 15, 24), accept_rule=pool_nodes_only)
+    steps = decoded(model, PROMPTS[50], config_of(15, 3, 15, 24), rules=Rules(may_accept=pool_nodes_only))
     assert ids(steps) == generated(model, PROMPTS[50], 24)
     assert all(
         token.origin is None or token.origin.kind == "pool" for step in steps for token in step.accepted
@@ -116,7 +118,7 @@ def test_a_cancelled_run_leaves_a_cache_that_the_next_run_can_use(model):
     config = config_of(5, 3, 5, 24)
     proposer = make_proposer(config, PROMPTS[50])
     taken = []
-    for step in decode(runner, PROMPTS[50][-1], proposer, Stopping(24), cancel=cancel):
+    for step in decode(runner, PROMPTS[50][-1], proposer, Stopping(24), Sampler(), cancel=cancel):
         taken.append(step)
         cancel.set()
     assert len(taken) == 1

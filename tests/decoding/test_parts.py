@@ -38,8 +38,8 @@ def test_the_walk_follows_the_models_choices_and_stops_at_the_first_that_is_no_c
     a = tree.add(0, 5, POOL)
     b = tree.add(a, 6, POOL)
     tree.add(0, 7, POOL)
-    assert walk(tree, [5, 6, 9, 0]) == (0, a, b)
-    assert walk(tree, [8, 6, 9, 0]) == (0,)
+    assert walk(tree, [5, 6, 9, 0].__getitem__) == (0, a, b)
+    assert walk(tree, [8, 6, 9, 0].__getitem__) == (0,)
 
 
 def test_the_window_hangs_row_zero_in_a_chain_and_columns_below_it():
@@ -47,7 +47,7 @@ def test_the_window_hangs_row_zero_in_a_chain_and_columns_below_it():
     window.rows = [[13, 1, 2], [3, 4, 5], [6, 7, 8]]
     tree = TokenTree(13, 100)
     window.grow(tree)
-    record = window.record(window.outputs(list(range(20, 29))))
+    record = window.record(window.outputs(list(range(20, 29)).__getitem__))
     position = tree.positions()
     for row in range(3):
         for column in range(3):
@@ -109,7 +109,12 @@ def test_each_end_cuts_at_its_own_token():
         ({"guess_set_size": -1}, "G = -1"),
         ({"max_new_tokens": 0}, "max-new-tokens = 0"),
         ({"method": "magic"}, "'magic'"),
-        ({"temperature": 0.7}, "Sampling"),
+        ({"temperature": -0.7}, "temperature = -0.7"),
+        ({"top_p": 0.0}, "top-p = 0"),
+        ({"min_p": 1.5}, "min-p = 1.5"),
+        ({"sources": ("magic",)}, "source called"),
+        ({"sources": ()}, "without any source"),
+        ({"stop": ("",)}, "empty stop string"),
     ],
 )
 def test_settings_that_cannot_work_are_named(setting, said):

@@ -55,6 +55,9 @@ class Readout:
 
     choices: list[int]
 
+    def choice(self, node: int) -> int:
+        return self.choices[node]
+
     def detail(self, node: int) -> Choice:
         return Choice(0.81, (self.choices[node] + 1) % len(VOCABULARY), 0.1)
 
@@ -67,21 +70,20 @@ class LanguageRunner:
     """A runner of the decoding loop that asks a language."""
 
     language: Language
-    context: list[int]
+    ids: list[int]
     context_length: int | None = None
 
-    @property
-    def length(self) -> int:
-        return len(self.context)
-
-    def forward(self, tree: TokenTree) -> Readout:
+    def forward(self, tree: TokenTree) -> list[int]:
         paths: list[list[int]] = []
         for token, parent in zip(tree.tokens, tree.parents, strict=True):
-            paths.append([*(paths[parent] if parent >= 0 else self.context[-2:]), token])
-        return Readout([self.language.next(path) for path in paths])
+            paths.append([*(paths[parent] if parent >= 0 else self.ids[-2:]), token])
+        return [self.language.next(path) for path in paths]
+
+    def read(self, logits: list[int], *_: object) -> Readout:
+        return Readout(logits)
 
     def commit(self, tree: TokenTree, nodes: Sequence[int]) -> None:
-        self.context += [tree.tokens[node] for node in nodes]
+        self.ids += [tree.tokens[node] for node in nodes]
 
 
 def header(config: LookaheadConfig, model: str = "made-up") -> Header:
@@ -111,7 +113,8 @@ def run_events(
     steps = 0
     reason = "cancelled"
     stopping = Stopping(config.max_new_tokens)
-    for step in decode(runner, PROMPT_IDS[-1], make_proposer(config, PROMPT_IDS), stopping, cancel=cancel):
+    proposer = make_proposer(config, PROMPT_IDS)
+    for step in decode(runner, PROMPT_IDS[-1], proposer, stopping, runner, cancel=cancel):
         ids += step.token_ids
         steps += 1
         reason = step.finish_reason or reason

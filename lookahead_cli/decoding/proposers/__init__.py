@@ -7,15 +7,35 @@ from collections.abc import Sequence
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.pool import NGramPool
 from lookahead_cli.decoding.proposers.base import Findings, Observation, Proposer
+from lookahead_cli.decoding.proposers.draft import DraftProposer, DraftRunner
 from lookahead_cli.decoding.proposers.greedy import GreedyProposer
+from lookahead_cli.decoding.proposers.jacobi import JacobiProposer
 from lookahead_cli.decoding.proposers.lookahead import LookaheadProposer
+from lookahead_cli.decoding.proposers.prompt_lookup import PromptLookupProposer
+from lookahead_cli.decoding.runner import Reader
+from lookahead_cli.decoding.verify import Rules, pool_nodes_only, without_bonus
 from lookahead_cli.decoding.window import JacobiWindow
+from lookahead_cli.errors import UsageError
 
-__all__ = ["Findings", "GreedyProposer", "LookaheadProposer", "Observation", "Proposer", "make_proposer"]
+__all__ = [
+    "DraftProposer",
+    "Findings",
+    "GreedyProposer",
+    "JacobiProposer",
+    "LookaheadProposer",
+    "Observation",
+    "PromptLookupProposer",
+    "Proposer",
+    "make_proposer",
+    "rules_of",
+]
 
 
 def make_proposer(
-    config: LookaheadConfig, prompt_ids: Sequence[int], pool: NGramPool | None = None
+    config: LookaheadConfig,
+    prompt_ids: Sequence[int],
+    pool: NGramPool | None = None,
+    draft: tuple[DraftRunner, Reader] | None = None,
 ) -> Proposer:
     """The proposer that `config.method` names.
 
@@ -23,10 +43,41 @@ def make_proposer(
         config: Settings of the run.
         prompt_ids: The whole prompt.
         pool: N-grams of earlier turns, None to start with the prompt's alone.
+        draft: The draft model and how it chooses, for method `draft`.
+
+    Raises:
+        UsageError: Method `draft` without a draft model.
     """
-    if config.method == "greedy":
-        return GreedyProposer()
-    window = JacobiWindow(config.window_size, config.ngram_size, prompt_ids, config.seed)
+    match config.method:
+        case "greedy":
+            return GreedyProposer()
+        case "jacobi":
+            return JacobiProposer(prompt_ids, config.window_size, config.seed)
+        case "prompt-lookup":
+            return PromptLookupProposer(prompt_ids, config.ngram_size, config.window_size)
+        case "draft":
+            if draft is None:
+                raise UsageError("The method 'draft' needs a draft model.", "Name one with --draft-model.")
+            return DraftProposer(*draft, prompt_ids, config.window_size)
+        case "lookahead-reference":
+            return _lookahead(config, prompt_ids, None, ("window",))
+        case "lookahead":
+            return _lookahead(config, prompt_ids, pool, config.sources)
+
+
+def _lookahead(
+    config: LookaheadConfig, prompt_ids: Sequence[int], pool: NGramPool | None, sources: Sequence[str]
+) -> LookaheadProposer:
+    window = None
+    if "window" in sources:
+        window = JacobiWindow(config.window_size, config.ngram_size, prompt_ids, config.seed)
     if pool is None:
         pool = NGramPool(config.ngram_size, config.guess_set_size)
-    return LookaheadProposer(prompt_ids, window, pool)
+    return LookaheadProposer(prompt_ids, pool, window, pools_text="prompt" in sources)
+
+
+def rules_of(config: LookaheadConfig) -> Rules:
+    """How the tree of `config.method` is built and walked."""
+    if config.method == "lookahead-reference":
+        return Rules(merge=False, may_accept=without_bonus(config.ngram_size))
+    return Rules(may_accept=pool_nodes_only if config.paper_strict else None)

@@ -25,7 +25,8 @@ class PoolBranch:
         """Hang each candidate on the root; common prefixes merge."""
         self._nodes = []
         for ngram in self._ngrams:
-            origin = Origin("pool", source=ngram.source, born=ngram.born)
+            is_draft = ngram.source == "draft"
+            origin = Origin("draft" if is_draft else "pool", source=ngram.source, born=ngram.born)
             path: list[int] = []
             node: int | None = 0
             for token in ngram.tokens:
@@ -52,7 +53,7 @@ class PoolBranch:
             return Candidate(ngram.tokens, nodes, matched, ngram.source, ngram.born)
         parent = 0 if matched == 0 else nodes[matched - 1]
         readout = observation.readout
-        wanted = readout.choices[parent]
+        wanted = readout.choice(parent)
         return Candidate(
             tokens=ngram.tokens,
             nodes=nodes,
