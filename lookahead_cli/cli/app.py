@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from lookahead_cli.cli.bench import bench
 from lookahead_cli.cli.chat import chat
+from lookahead_cli.cli.compare import compare
 from lookahead_cli.cli.console import discard_output
 from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
@@ -71,6 +72,7 @@ def _root(
 app.command()(visualize)
 app.command()(chat)
 app.command()(replay)
+app.command()(compare)
 app.command()(bench)
 app.command()(models)
 app.command()(themes)

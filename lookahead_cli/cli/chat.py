@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookahead_cli.cli import options
+from lookahead_cli.cli import checks, options
+from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError
-from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
 if TYPE_CHECKING:
+    from lookahead_cli.decoding.pool import NGramPool
     from lookahead_cli.models.language_model import LanguageModel
+    from lookahead_cli.models.pools import PoolRequest
+    from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
 
 @dataclass(slots=True)
@@ -24,40 +27,45 @@ class ChatModel:
     """Answers with a model that is loaded when it is first needed.
 
     Attributes:
-        spec: Alias, hub id, folder or `.gguf` file.
-        device: `auto`, `cpu`, `cuda`, `mps`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
+        options: Which model, and where.
         config: The settings.
+        pools: N-grams that are there before the first question.
     """
 
-    spec: str
-    device: str
-    dtype: str
+    options: ModelOptions
     config: LookaheadConfig
+    pools: PoolRequest
     _model: LanguageModel | None = None
+    _draft: LanguageModel | None = None
+    _pool: NGramPool | None = None
 
     @property
     def title(self) -> str:
         """What answers."""
         if self._model is None:
-            return self.spec
+            return self.options.spec
         return f"{self._model.name} · {self._model.dtype} · {self._model.device}"
 
     def load(self, report: Callable[[Progress], None]) -> LanguageModel:
         """Load the model, if that was not done."""
         if self._model is None:
-            report(Progress("importing torch and transformers"))
-            from lookahead_cli.models.language_model import load_model
+            from lookahead_cli.trace.events import Progress
 
-            self._model = load_model(
-                self.spec,
-                device=self.device,
-                dtype=self.dtype,
-                prefer="bfloat16",
-                config=self.config,
-                on_progress=report,
-            )
+            report(Progress("importing torch and transformers"))
+            from lookahead_cli.cli.live import load_models
+            from lookahead_cli.models.pools import open_pool
+
+            model, self._draft = load_models(self.options, "bfloat16", self.config, report)
+            self._pool = open_pool(model, self.config, self.pools)
+            self._model = model
         return self._model
+
+    def close(self) -> None:
+        """Save the pool, where a file was named."""
+        if self._model is not None and self._pool is not None and self.pools.file is not None:
+            from lookahead_cli.models.pools import save_pool
+
+            save_pool(self._model, self._pool, self.pools.file)
 
     def answer(
         self,
@@ -65,21 +73,26 @@ class ChatModel:
         cancel: threading.Event,
         report: Callable[[Progress], None],
     ) -> Iterator[Header | StepEvent | Footer]:
-        """The run that answers the last message; the KV cache of earlier turns is used again."""
+        """The run that answers the last message; KV cache and pool of earlier turns are used again."""
         model = self.load(report)
-        yield from model.run(model.encode_chat(messages), self.config, cancel=cancel, on_progress=report)
+        yield from model.run(
+            model.encode_chat(messages),
+            self.config,
+            pool=self._pool,
+            draft=self._draft,
+            cancel=cancel,
+            on_progress=report,
+        )
 
 
+@options.with_groups
 def chat(
-    model: options.Model = None,
-    device: options.Device = "auto",
-    dtype: options.DType = "auto",
-    window_size: options.WindowSize = None,
-    ngram_size: options.NGramSize = None,
-    guess_set_size: options.GuessSetSize = None,
+    model: options.ModelOptions,
+    setting: options.SettingOptions,
+    sampling: options.SamplingOptions,
+    pools: options.PoolOptions,
+    method: options.DecodingMethod = "lookahead",
     max_new_tokens: options.MaxNewTokens = 256,
-    seed: options.Seed = 0,
-    temperature: Annotated[float, typer.Option("--temperature", help="0 for greedy choices.")] = 0.0,
     system: Annotated[str | None, typer.Option("--system", help="A system prompt.")] = None,
     plain: Annotated[
         bool, typer.Option("--plain", help="Read questions from standard input, write answers to output.")
@@ -87,25 +100,18 @@ def chat(
     theme: options.Theme = None,
 ) -> int:
     """Talk with a model, and watch how it decodes."""
-    spec = options.model_or_default(model)
-    config = options.settings(
-        spec,
-        window_size,
-        ngram_size,
-        guess_set_size,
-        max_new_tokens=max_new_tokens,
-        seed=seed,
-        method="lookahead",
-        temperature=temperature,
-    )
-    options.check_theme(theme)
-    options.check_model(spec)
-    backend = ChatModel(spec, device, dtype, config)
-    if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return _plain(backend, system)
-    from lookahead_cli.tui.chat import run_chat
+    config = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method)
+    checks.check_theme(theme)
+    model.check(method)
+    backend = ChatModel(model, config, checks.read_pools(pools, config))
+    try:
+        if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return _plain(backend, system)
+        from lookahead_cli.tui.chat import run_chat
 
-    run_chat(backend, theme=theme, system=system)
+        run_chat(backend, theme=theme, system=system)
+    finally:
+        backend.close()
     return 0
 
 
@@ -128,6 +134,7 @@ def _questions() -> Iterator[str]:
 
 def _plain(backend: ChatModel, system: str | None) -> int:
     from lookahead_cli.cli.console import StderrProgress, note
+    from lookahead_cli.trace.events import Footer, StepEvent
     from lookahead_cli.tui.run_view import answer_line
     from lookahead_cli.tui.token_text import plain_text, text_of
 
@@ -144,7 +151,8 @@ def _plain(backend: ChatModel, system: str | None) -> int:
                 if isinstance(event, StepEvent):
                     ids += event.step.token_ids
                     # A character whose bytes are still coming reads as � and is held back.
-                    text = plain_text(text_of(tokens[token] for token in ids)).rstrip("\ufffd")
+                    text = text_of((tokens[token] for token in ids), event.step.overrun)
+                    text = plain_text(text).rstrip("\ufffd")
                     if text.startswith(written):
                         print(text[len(written) :], end="", flush=True)
                         written = text

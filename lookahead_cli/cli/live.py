@@ -6,10 +6,16 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.prompts import Prompt, PromptStyle, encode
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+
+if TYPE_CHECKING:
+    from lookahead_cli.models.language_model import LanguageModel
+    from lookahead_cli.models.pools import PoolRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,24 +23,51 @@ class RunRequest:
     """Everything that was asked for on the command line, checked as far as it can be without a model.
 
     Attributes:
-        model: Alias, hub id, folder or `.gguf` file.
-        device: `auto`, `cpu`, `cuda`, `mps`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
+        model: Which model, and where.
         prompt: The prompt.
         style: How the prompt is fed.
         config: The settings.
+        pools: N-grams that are there before the first step.
         greedy: True to run real greedy decoding beside it.
         record: Trace file to write while decoding, None for none.
     """
 
-    model: str
-    device: str
-    dtype: str
+    model: ModelOptions
     prompt: Prompt
     style: PromptStyle
     config: LookaheadConfig
+    pools: PoolRequest
     greedy: bool = False
     record: Path | None = None
+
+
+def load_models(
+    options: ModelOptions,
+    prefer: Literal["float32", "bfloat16"],
+    config: LookaheadConfig,
+    report: Callable[[Progress], None],
+) -> tuple[LanguageModel, LanguageModel | None]:
+    """The model, and the draft model where one was asked for.
+
+    Raises:
+        ModelError: One cannot be found, fetched, read, or decoded exactly.
+        MemoryLimitError: One does not fit.
+    """
+    from lookahead_cli.models.language_model import load_model
+
+    loaded = [
+        load_model(
+            spec,
+            device=options.device,
+            dtype=options.dtype,
+            prefer=prefer,
+            config=config,
+            on_progress=report,
+        )
+        for spec in (options.spec, options.draft_model)
+        if spec is not None
+    ]
+    return loaded[0], loaded[1] if len(loaded) > 1 else None
 
 
 class LiveSource:
@@ -56,7 +89,7 @@ class LiveSource:
     @property
     def title(self) -> str:
         """What is run, as known before the model is loaded."""
-        return f"{self.request.model} · {self.request.prompt.name}"
+        return f"{self.request.model.spec} · {self.request.prompt.name}"
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]
@@ -74,21 +107,25 @@ class LiveSource:
             LookaheadError: The model cannot be used, or the prompt does not fit it.
         """
         report(Progress("importing torch and transformers"))
-        from lookahead_cli.models.language_model import load_model
+        from lookahead_cli.models.pools import open_pool, save_pool
         from lookahead_cli.trace.writer import record
 
         request = self.request
-        model = load_model(
-            request.model,
-            device=request.device,
-            dtype=request.dtype,
-            prefer="float32",
-            config=request.config,
+        model, draft = load_models(request.model, "float32", request.config, report)
+        prompt_ids = encode(model, request.prompt, request.style)
+        pool = open_pool(model, request.config, request.pools)
+        run = model.run(
+            prompt_ids,
+            request.config,
+            greedy=request.greedy,
+            pool=pool,
+            draft=draft,
+            cancel=cancel,
             on_progress=report,
         )
-        prompt_ids = encode(model, request.prompt, request.style)
-        run = model.run(prompt_ids, request.config, greedy=request.greedy, cancel=cancel, on_progress=report)
         yield from run if request.record is None else record(run, request.record, self._recording_stopped)
+        if request.pools.file is not None:
+            save_pool(model, pool, request.pools.file)
 
     def _recording_stopped(self, error: Exception) -> None:
         self.warnings.append(f"Recording to '{self.request.record}' stopped ({error}); decoding went on.")

@@ -1,249 +1,401 @@
-"""Options that several commands share, and the settings that they make up."""
+"""Options that several commands share, in groups that a command takes as one parameter."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from lookahead_cli.cli.prompts import PromptStyle
-from lookahead_cli.decoding.config import LookaheadConfig, Method
-from lookahead_cli.errors import InputError, UsageError
+from lookahead_cli.decoding.config import SOURCES, LookaheadConfig, Method
+from lookahead_cli.errors import UsageError
 
 SMALL_WINDOW, SMALL_NGRAM, SMALL_GUESS_SET = 7, 5, 7
 
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        show_default=False,
-        help="An alias (see `lookahead models`), a hub id, a local folder, or a .gguf file. "
-        "Default: SmolLM2 135M.",
-        rich_help_panel="Model",
-    ),
-]
-Device = Annotated[
-    str, typer.Option("--device", help="auto, cpu, cuda or mps.", metavar="DEVICE", rich_help_panel="Model")
-]
-DType = Annotated[
-    str,
-    typer.Option(
-        "--dtype",
-        metavar="DTYPE",
-        help="auto, float32, bfloat16 or float16. Only float32 promises greedy decoding's ids.",
-        rich_help_panel="Model",
-    ),
-]
-WindowSize = Annotated[
-    int | None,
-    typer.Option(
-        "--window-size",
-        "-W",
-        metavar="W",
-        show_default=False,
-        help="Columns of the 2D window: how far ahead is guessed. Default: the alias's settings, else 7.",
-        rich_help_panel="Decoding",
-    ),
-]
-NGramSize = Annotated[
-    int | None,
-    typer.Option(
-        "--ngram-size",
-        "-N",
-        metavar="N",
-        show_default=False,
-        help="Length of an n-gram; the window has N-1 rows. Default: the alias's settings, else 5.",
-        rich_help_panel="Decoding",
-    ),
-]
-GuessSetSize = Annotated[
-    int | None,
-    typer.Option(
-        "--guess-set-size",
-        "-G",
-        metavar="G",
-        show_default=False,
-        help="Most pool candidates verified in one step. Default: the alias's settings, else 7.",
-        rich_help_panel="Decoding",
-    ),
+
+def _option(*names: str, panel: str, help: str, metavar: str | None = None, shown: bool = False) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, show_default=shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """Which model, and where."""
+
+    model: Annotated[
+        str | None,
+        _option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            panel="Model",
+            help="An alias (see `lookahead models`), a hub id, a local folder, or a .gguf file. "
+            "Default: SmolLM2 135M.",
+        ),
+    ] = None
+    device: Annotated[
+        str,
+        _option("--device", metavar="DEVICE", panel="Model", shown=True, help="auto, cpu, cuda or mps."),
+    ] = "auto"
+    dtype: Annotated[
+        str,
+        _option(
+            "--dtype",
+            metavar="DTYPE",
+            panel="Model",
+            shown=True,
+            help="auto, float32, bfloat16 or float16. Only float32 promises greedy decoding's ids.",
+        ),
+    ] = "auto"
+    draft_model: Annotated[
+        str | None,
+        _option(
+            "--draft-model",
+            metavar="MODEL",
+            panel="Model",
+            help="A smaller model with the same vocabulary, which guesses for --method draft.",
+        ),
+    ] = None
+
+    @property
+    def spec(self) -> str:
+        """The model that was asked for, or the one that needs no hub."""
+        from lookahead_cli.models.aliases import default_model
+
+        return default_model() if self.model is None else self.model
+
+    def check(self, method: str) -> None:
+        """Refuse names that name no model, before torch is imported for them.
+
+        Raises:
+            ModelError: A name is no alias, no path that is there, and no hub id.
+            UsageError: A draft model is missing, or has nothing to do.
+        """
+        from lookahead_cli.models.sources import find_source
+
+        find_source(self.spec)
+        if self.draft_model is not None:
+            find_source(self.draft_model)
+            if method != "draft":
+                raise UsageError("--draft-model has nothing to do here.", "Add --method draft.")
+        elif method == "draft":
+            raise UsageError("The method 'draft' needs a draft model.", "Name one with --draft-model.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingOptions:
+    """The sizes of a decoding step."""
+
+    window_size: Annotated[
+        int | None,
+        _option(
+            "--window-size",
+            "-W",
+            metavar="W",
+            panel="Decoding",
+            help="Columns of the 2D window: how far ahead is guessed. Default: the alias's settings, else 7.",
+        ),
+    ] = None
+    ngram_size: Annotated[
+        int | None,
+        _option(
+            "--ngram-size",
+            "-N",
+            metavar="N",
+            panel="Decoding",
+            help="Length of an n-gram; the window has N-1 rows. Default: the alias's settings, else 5.",
+        ),
+    ] = None
+    guess_set_size: Annotated[
+        int | None,
+        _option(
+            "--guess-set-size",
+            "-G",
+            metavar="G",
+            panel="Decoding",
+            help="Most pool candidates verified in one step. Default: the alias's settings, else 7.",
+        ),
+    ] = None
+    sources: Annotated[
+        str,
+        _option(
+            "--sources",
+            metavar="LIST",
+            panel="Decoding",
+            shown=True,
+            help="Where lookahead takes guesses from: window, prompt (with the output), recycled (what "
+            "earlier steps saw after the same tokens).",
+        ),
+    ] = "window,prompt"
+    node_budget: Annotated[
+        int,
+        _option(
+            "--node-budget",
+            metavar="NODES",
+            panel="Decoding",
+            shown=True,
+            help="Nodes of a step that the recycled source fills the tree up to.",
+        ),
+    ] = 32
+    seed: Annotated[
+        int,
+        _option(
+            "--seed",
+            metavar="SEED",
+            panel="Decoding",
+            shown=True,
+            help="Seed of the draws when sampling, and of the window's random tokens, which change the "
+            "steps, never the text.",
+        ),
+    ] = 0
+
+    def values(self, spec: str) -> dict[str, Any]:
+        """What was asked for, else what the alias names, else (7, 5, 7) for small trees.
+
+        Raises:
+            UsageError: A source that there is not.
+        """
+        from lookahead_cli.models.aliases import find_alias
+
+        alias = find_alias(spec)
+        named = (
+            (None, None, None)
+            if alias is None
+            else (alias.window_size, alias.ngram_size, alias.guess_set_size)
+        )
+        return {
+            "window_size": _first(self.window_size, named[0], SMALL_WINDOW),
+            "ngram_size": _first(self.ngram_size, named[1], SMALL_NGRAM),
+            "guess_set_size": _first(self.guess_set_size, named[2], SMALL_GUESS_SET),
+            "sources": parse_sources(self.sources),
+            "node_budget": self.node_budget,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingOptions:
+    """How tokens are chosen, and where the text ends."""
+
+    temperature: Annotated[
+        float,
+        _option(
+            "--temperature",
+            metavar="T",
+            panel="Sampling",
+            shown=True,
+            help="0 takes the likeliest token; above, tokens are drawn from the logits divided by it.",
+        ),
+    ] = 0.0
+    top_k: Annotated[
+        int,
+        _option(
+            "--top-k", metavar="K", panel="Sampling", help="Draw from the K likeliest tokens; 0 for all."
+        ),
+    ] = 0
+    top_p: Annotated[
+        float,
+        _option(
+            "--top-p",
+            metavar="P",
+            panel="Sampling",
+            help="Draw from the smallest set of tokens with probability P; 1 for all.",
+        ),
+    ] = 1.0
+    min_p: Annotated[
+        float,
+        _option(
+            "--min-p",
+            metavar="P",
+            panel="Sampling",
+            help="Least probability, as a share of the likeliest token's; 0 for none.",
+        ),
+    ] = 0.0
+    typical_p: Annotated[
+        float,
+        _option(
+            "--typical-p", metavar="P", panel="Sampling", help="Locally typical sampling; 1 for all tokens."
+        ),
+    ] = 1.0
+    repetition_penalty: Annotated[
+        float,
+        _option(
+            "--repetition-penalty",
+            metavar="R",
+            panel="Sampling",
+            help="Makes tokens that the text has less likely; 1 for none. Also without a temperature.",
+        ),
+    ] = 1.0
+    no_repeat_ngram: Annotated[
+        int,
+        _option(
+            "--no-repeat-ngram",
+            metavar="SIZE",
+            panel="Sampling",
+            help="No n-gram of this size comes twice; 0 for no limit. Also without a temperature.",
+        ),
+    ] = 0
+    stop: Annotated[
+        list[str] | None,
+        _option(
+            "--stop",
+            metavar="TEXT",
+            panel="Sampling",
+            help="Ends the text where it says TEXT; may be given several times.",
+        ),
+    ] = None
+
+    def values(self) -> dict[str, Any]:
+        """As settings of a run."""
+        return {
+            "temperature": self.temperature,
+            "top_k": self.top_k,
+            "top_p": self.top_p,
+            "min_p": self.min_p,
+            "typical_p": self.typical_p,
+            "repetition_penalty": self.repetition_penalty,
+            "no_repeat_ngram_size": self.no_repeat_ngram,
+            "stop": tuple(self.stop or ()),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolOptions:
+    """N-grams that are there before the first step."""
+
+    pool_from: Annotated[
+        list[Path] | None,
+        _option(
+            "--pool-from",
+            metavar="FILE",
+            panel="Pool",
+            help="Put the n-grams of a text file into the pool; may be given several times.",
+        ),
+    ] = None
+    pool: Annotated[
+        Path | None,
+        _option(
+            "--pool",
+            metavar="FILE",
+            panel="Pool",
+            help="Take the pool from a file, where there is one, and save it there at the end.",
+        ),
+    ] = None
+
+
+DecodingMethod = Annotated[
+    Method, _option("--method", panel="Decoding", shown=True, help="Who guesses; greedy is nobody.")
 ]
 MaxNewTokens = Annotated[
     int,
-    typer.Option(
-        "--max-new-tokens", "-t", metavar="TOKENS", help="Most tokens emitted.", rich_help_panel="Decoding"
+    _option(
+        "--max-new-tokens", "-t", metavar="TOKENS", panel="Decoding", shown=True, help="Most tokens emitted."
     ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="SEED",
-        help="Seed of the window's random tokens: changes the steps, never the text.",
-        rich_help_panel="Decoding",
-    ),
-]
-DecodingMethod = Annotated[
-    Method, typer.Option("--method", help="Who guesses: lookahead, or nobody.", rich_help_panel="Decoding")
 ]
 ChatOrRaw = Annotated[
     bool | None,
-    typer.Option(
+    _option(
         "--chat/--raw",
-        show_default=False,
+        panel="Decoding",
         help="Send the text through the model's chat template, or feed it as it is, special tokens in it "
         "parsed. Default: --chat for a text file where the model has a template, --raw for source code.",
-        rich_help_panel="Decoding",
     ),
 ]
 Theme = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--theme",
         metavar="THEME",
-        show_default=False,
+        panel="Output",
         help="A theme's name (see `lookahead themes`) or its file.",
-        rich_help_panel="Output",
     ),
 ]
 Plain = Annotated[
     bool,
-    typer.Option(
+    _option(
         "--plain",
+        panel="Output",
         help="Print a step at a time instead of the full screen; chosen by itself where standard output is "
         "no terminal.",
-        rich_help_panel="Output",
     ),
 ]
-Compact = Annotated[
-    bool,
-    typer.Option("--compact", help="Like --plain, with one line a step.", rich_help_panel="Output"),
-]
-Paused = Annotated[
-    bool, typer.Option("--paused", help="Start paused: one step a key press.", rich_help_panel="Output")
-]
+Compact = Annotated[bool, _option("--compact", panel="Output", help="Like --plain, with one line a step.")]
+Paused = Annotated[bool, _option("--paused", panel="Output", help="Start paused: one step a key press.")]
 Speed = Annotated[
     float | None,
-    typer.Option(
+    _option(
         "--speed",
         metavar="STEPS",
-        show_default=False,
+        panel="Output",
         help="Steps a second on the full screen. Default: as fast as the model.",
-        rich_help_panel="Output",
     ),
 ]
 
 
-def settings(
+def config_of(
     spec: str,
-    window_size: int | None,
-    ngram_size: int | None,
-    guess_set_size: int | None,
+    setting: SettingOptions,
+    sampling: SamplingOptions | None = None,
     *,
     max_new_tokens: int,
-    seed: int,
     method: Method = "lookahead",
-    temperature: float = 0.0,
 ) -> LookaheadConfig:
-    """Settings of a run: what was asked for, else what the alias names, else (7, 5, 7) for small trees.
+    """The settings of a run.
 
     Raises:
         UsageError: A value that cannot work.
     """
-    from lookahead_cli.models.aliases import find_alias
-
-    alias = find_alias(spec)
-    named = (
-        (None, None, None) if alias is None else (alias.window_size, alias.ngram_size, alias.guess_set_size)
-    )
-    return LookaheadConfig(
-        method=method,
-        window_size=_first(window_size, named[0], SMALL_WINDOW),
-        ngram_size=_first(ngram_size, named[1], SMALL_NGRAM),
-        guess_set_size=_first(guess_set_size, named[2], SMALL_GUESS_SET),
-        max_new_tokens=max_new_tokens,
-        seed=seed,
-        temperature=temperature,
-    )
+    chosen = {} if sampling is None else sampling.values()
+    return LookaheadConfig(method=method, max_new_tokens=max_new_tokens, **setting.values(spec), **chosen)
 
 
-def model_or_default(model: str | None) -> str:
-    """The model that was asked for, or the one that needs no hub."""
-    from lookahead_cli.models.aliases import default_model
-
-    return default_model() if model is None else model
-
-
-def check_model(spec: str) -> None:
-    """Refuse a name that names no model, before torch is imported for it.
+def parse_sources(text: str) -> tuple[Any, ...]:
+    """Sources such as `window,prompt`, in their own order.
 
     Raises:
-        ModelError: It is no alias, no path that is there, and no hub id.
+        UsageError: There is no such source.
     """
-    from lookahead_cli.models.sources import find_source
-
-    find_source(spec)
-
-
-def check_theme(theme: str | None) -> None:
-    """Refuse a theme that is not there; a broken one is named, and the default is used.
-
-    Raises:
-        UsageError: No theme has this name, and no file has this path.
-    """
-    if theme is not None:
-        from lookahead_cli.cli.console import note
-        from lookahead_cli.tui.theme import load_theme_or_default
-
-        complaint = load_theme_or_default(theme)[1]
-        if complaint is not None:
-            note(complaint)
+    asked = [name.strip() for name in text.split(",") if name.strip()]
+    for name in asked:
+        if name not in SOURCES:
+            raise UsageError(f"There is no source called '{name}'.", f"Choose from {', '.join(SOURCES)}.")
+    return tuple(source for source in SOURCES if source in asked)
 
 
 def _first(asked: int | None, named: int | None, otherwise: int) -> int:
     return asked if asked is not None else named if named is not None else otherwise
 
 
-def prompt_style(chat: bool | None) -> PromptStyle:
-    """The `--chat/--raw` switch as a prompt style."""
-    return "auto" if chat is None else "chat" if chat else "raw"
-
-
-def check_speed(speed: float | None) -> None:
-    """Refuse a speed at which nothing would move."""
-    if speed is not None and not speed > 0:
-        raise UsageError(
-            f"--speed {speed:g} cannot work.", "Give steps a second above 0, or start with --paused."
+def with_groups(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command take a group of options, a dataclass of annotated fields, as one parameter."""
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group  # type: ignore[assignment]
+        hints = get_type_hints(group, include_extras=True)
+        parameters.extend(
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(group)
         )
 
+    @functools.wraps(command)
+    def run(**values: Any) -> int:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        return command(**values)
 
-def check_writable(path: Path | None, *, inputs: tuple[str, ...] = ()) -> None:
-    """Refuse a file that cannot be written, before a model is loaded for it.
-
-    Args:
-        path: The file to write; None passes.
-        inputs: Files that are read by the same command and must not be overwritten.
-
-    Raises:
-        InputError: It is a folder, its folder is missing, or it must not be written.
-    """
-    if path is None:
-        return
-    if path.is_dir():
-        raise InputError(f"'{path}' is a folder.", "Name a file in it.")
-    if any(Path(name).exists() and path.exists() and path.samefile(name) for name in inputs):
-        raise InputError(f"'{path}' is the prompt itself.", "Record into another file.")
-    if path.exists() and not path.is_file():
-        return  # a pipe or a device: opening it to try would already use it up
-    is_new = not path.exists()
-    try:
-        with path.open("ab"):
-            pass
-        if is_new:
-            path.unlink()
-    except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be written ({error.strerror or error}).", "Choose another file."
-        ) from error
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

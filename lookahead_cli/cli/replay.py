@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lookahead_cli.cli import options
+from lookahead_cli.cli import checks, options
 
 
 def replay(
@@ -32,6 +32,6 @@ def replay(
     from lookahead_cli.tui.source import TraceSource
 
     view = choose_view(plain=plain, compact=compact, json=json)
-    options.check_speed(speed)
-    options.check_theme(theme)
+    checks.check_speed(speed)
+    checks.check_theme(theme)
     return show(TraceSource(trace), Output(view, theme, paused, speed))

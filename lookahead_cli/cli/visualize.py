@@ -7,20 +7,18 @@ from typing import Annotated
 
 import typer
 
-from lookahead_cli.cli import options
+from lookahead_cli.cli import checks, options
 
 
+@options.with_groups
 def visualize(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The prompt's file; - reads standard input.")],
-    model: options.Model = None,
-    device: options.Device = "auto",
-    dtype: options.DType = "auto",
+    model: options.ModelOptions,
+    setting: options.SettingOptions,
+    sampling: options.SamplingOptions,
+    pools: options.PoolOptions,
     method: options.DecodingMethod = "lookahead",
-    window_size: options.WindowSize = None,
-    ngram_size: options.NGramSize = None,
-    guess_set_size: options.GuessSetSize = None,
     max_new_tokens: options.MaxNewTokens = 128,
-    seed: options.Seed = 0,
     chat: options.ChatOrRaw = None,
     greedy: Annotated[
         bool,
@@ -57,29 +55,19 @@ def visualize(
     from lookahead_cli.cli.output import Output, choose_view, show
     from lookahead_cli.cli.prompts import read_prompt
 
-    spec = options.model_or_default(model)
     view = choose_view(plain=plain, compact=compact, json=json)
-    config = options.settings(
-        spec,
-        window_size,
-        ngram_size,
-        guess_set_size,
-        max_new_tokens=max_new_tokens,
-        seed=seed,
-        method=method,
-    )
-    options.check_speed(speed)
-    options.check_theme(theme)
+    config = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method)
+    checks.check_speed(speed)
+    checks.check_theme(theme)
     prompt = read_prompt(file)
-    options.check_writable(record, inputs=(file,))
-    options.check_model(spec)
+    checks.check_writable(record, inputs=(file,))
+    model.check(method)
     request = RunRequest(
-        model=spec,
-        device=device,
-        dtype=dtype,
+        model=model,
         prompt=prompt,
-        style=options.prompt_style(chat),
+        style=checks.prompt_style(chat),
         config=config,
+        pools=checks.read_pools(pools, config),
         greedy=greedy,
         record=record,
     )

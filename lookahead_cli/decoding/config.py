@@ -96,6 +96,18 @@ class LookaheadConfig:
         """True where tokens are drawn."""
         return self.temperature > 0.0
 
+    @property
+    def nodes_per_step(self) -> int:
+        """Most nodes of a step."""
+        match self.method:
+            case "greedy":
+                return 1
+            case "jacobi" | "prompt-lookup" | "draft":
+                return self.window_size + 1
+            case _:
+                sized = (self.ngram_size - 1) * (self.window_size + self.guess_set_size)
+                return max(sized, self.node_budget if "recycled" in self.sources else 1)
+
     def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
         for value in values:
             if value not in known:

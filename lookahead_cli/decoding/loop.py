@@ -87,6 +87,7 @@ def decode(
             merged=tree.merged,
             seconds=seconds,
             finish_reason=finish_reason,
+            overrun=stopping.overrun,
         )
         if finish_reason is not None:
             return

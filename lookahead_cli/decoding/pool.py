@@ -5,8 +5,8 @@ Each key holds at most G n-grams in least-recently-used order; seeing one again 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from lookahead_cli.decoding.records import NGramSource, PoolChange
 
@@ -47,6 +47,18 @@ class NGramPool:
     def keys(self) -> int:
         """Distinct first tokens."""
         return len(self._by_key)
+
+    def entries(self) -> Iterator[tuple[tuple[int, ...], NGramSource]]:
+        """Every n-gram, all N tokens, with its source; those of one key oldest first."""
+        for key, ngrams in self._by_key.items():
+            for continuation, ngram in ngrams.items():
+                yield (key, *continuation), ngram.source
+
+    def start_run(self) -> None:
+        """Count every n-gram as there before step 0, for a pool that outlives a run."""
+        for ngrams in self._by_key.values():
+            for continuation, ngram in ngrams.items():
+                ngrams[continuation] = replace(ngram, born=-1)
 
     def candidates(self, key: int) -> list[NGram]:
         """The continuations of `key`, newest first."""

@@ -7,6 +7,7 @@ This module imports the standard library alone.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,6 +51,13 @@ class Choice:
     probability: float
     runner_up: int
     runner_up_probability: float
+
+    @property
+    def logit_gap(self) -> float | None:
+        """How far the two logits lie apart: the log of the ratio of the probabilities."""
+        if self.runner_up_probability <= 0.0:
+            return None
+        return math.log(self.probability / self.runner_up_probability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +219,7 @@ class Step:
         merged: Nodes saved since equal paths are fed once.
         seconds: Time by phase.
         finish_reason: Why decoding ended with this step, None while it goes on.
+        overrun: Bytes of the last emitted token that lie past the stop string it completed.
     """
 
     index: int
@@ -225,6 +234,7 @@ class Step:
     merged: int = 0
     seconds: Seconds = Seconds()
     finish_reason: FinishReason | None = None
+    overrun: int = 0
 
     @property
     def token_ids(self) -> tuple[int, ...]:

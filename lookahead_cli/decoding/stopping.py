@@ -57,6 +57,11 @@ class Stopping:
     stop_strings: StopStrings | None = None
     ends_after: Callable[[int], bool] | None = None
 
+    @property
+    def overrun(self) -> int:
+        """Bytes of the last emitted token that lie past a stop string."""
+        return 0 if self.stop_strings is None else self.stop_strings.overrun
+
     def cut(
         self, tokens: Sequence[int], emitted_before: int, position: int
     ) -> tuple[tuple[int, ...], FinishReason | None]:

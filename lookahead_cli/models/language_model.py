@@ -151,13 +151,6 @@ def load_model(
         MemoryLimitError: It does not fit.
     """
     config = config or LookaheadConfig()
-    nodes = 1
-    if config.method.startswith("lookahead"):
-        nodes = max(
-            config.node_budget, (config.ngram_size - 1) * (config.window_size + config.guess_set_size)
-        )
-    elif config.method != "greedy":
-        nodes = config.window_size + 1
     return LanguageModel(
         load_checkpoint(
             spec,
@@ -165,7 +158,7 @@ def load_model(
             dtype=dtype,
             prefer=prefer,
             tokens_needed=config.max_new_tokens,
-            nodes_per_step=nodes,
+            nodes_per_step=config.nodes_per_step,
             on_progress=on_progress or (lambda _: None),
         )
     )

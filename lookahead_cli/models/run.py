@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
 from lookahead_cli.decoding.proposers import GreedyProposer, make_proposer, rules_of
-from lookahead_cli.decoding.records import Choice, FinishReason, Step
+from lookahead_cli.decoding.records import FinishReason, Step
 from lookahead_cli.decoding.stopping import Stopping, StopStrings
 from lookahead_cli.errors import InputError, ModelError
 from lookahead_cli.models.sampling import sampler_of
@@ -171,10 +170,7 @@ def _stopping(model: LanguageModel, config: LookaheadConfig) -> Stopping:
 
 def text_before_stop(text: str, stopping: Stopping) -> str:
     """The text up to where a stop string was complete."""
-    overrun = 0 if stopping.stop_strings is None else stopping.stop_strings.overrun
-    if not overrun:
-        return text
-    return text.encode()[:-overrun].decode(errors="ignore")
+    return text.encode()[: -stopping.overrun].decode(errors="ignore") if stopping.overrun else text
 
 
 def _token_progress(label: str, report: Report | None) -> Callable[[int, int], None] | None:
@@ -223,12 +219,5 @@ def _greedy_beside(
         first_difference=position,
         expected=expected[position] if position < len(expected) else None,
         got=output_ids[position] if position < len(output_ids) else None,
-        top_two_gap=None if detail is None else _logit_gap(detail.detail),
+        top_two_gap=None if detail is None or detail.detail is None else detail.detail.logit_gap,
     )
-
-
-def _logit_gap(choice: Choice | None) -> float | None:
-    """The gap between the two highest logits: the log of the ratio of their probabilities."""
-    if choice is None or choice.runner_up_probability <= 0.0:
-        return None
-    return math.log(choice.probability / choice.runner_up_probability)

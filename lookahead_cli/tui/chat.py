@@ -257,8 +257,9 @@ class ChatApp(App[None]):
         footer = self.view.footer
         if footer is not None:
             return plain_text(footer.text)
-        ids = (token for step in self.view.steps for token in step.token_ids)
-        return plain_text(text_of(self.view.tokens[token] for token in ids))
+        steps = self.view.steps
+        tokens = (self.view.tokens[token] for step in steps for token in step.token_ids)
+        return plain_text(text_of(tokens, steps[-1].overrun))
 
     def _end(self, feed: Feed) -> None:
         self._feed = None

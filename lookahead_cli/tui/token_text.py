@@ -171,6 +171,7 @@ def join_tokens(tokens: Sequence[TokenText]) -> list[str]:
     return pieces
 
 
-def text_of(tokens: Iterable[TokenText]) -> str:
-    """The output text of tokens, without special ones."""
-    return "".join(join_tokens([token for token in tokens if not token.special]))
+def text_of(tokens: Iterable[TokenText], overrun: int = 0) -> str:
+    """The output text of tokens, without special ones, and without the last `overrun` bytes."""
+    text = "".join(join_tokens([token for token in tokens if not token.special]))
+    return text.encode()[:-overrun].decode(errors="ignore") if overrun else text

@@ -90,6 +90,7 @@ def test_the_table_is_on_standard_output_and_progress_on_standard_error(
     assert run(arguments(folder, model, "-s", "4,3,3")) == ExitCode.OK
     output = capsys.readouterr()
     assert "2 prompts · at most 8 tokens each" in output.out
-    assert [line.split()[0] for line in output.out.splitlines()[1:4]] == ["W,N,G", "greedy", "4,3,3"]
+    rows = [line.split("  ")[0] for line in output.out.splitlines()[1:4]]
+    assert rows == ["method and setting", "greedy", "lookahead 4,3,3"]
     assert "measuring a.py" in output.err
     assert "measuring" not in output.out

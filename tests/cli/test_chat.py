@@ -32,6 +32,6 @@ def test_nothing_piped_is_said(folder, monkeypatch, capsys):
     assert "There is no question" in capsys.readouterr().err
 
 
-def test_sampling_is_refused_before_a_model_is_loaded(capsys):
-    assert run(["chat", "--plain", "--temperature", "0.7"]) == ExitCode.USAGE
-    assert "Sampling" in capsys.readouterr().err
+def test_a_setting_that_cannot_work_is_refused_before_a_model_is_loaded(capsys):
+    assert run(["chat", "--plain", "--temperature", "-0.7"]) == ExitCode.USAGE
+    assert "temperature = -0.7" in capsys.readouterr().err

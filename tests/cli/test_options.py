@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lookahead_cli.cli.options import check_writable, settings
+from lookahead_cli.cli.checks import check_writable
+from lookahead_cli.cli.options import SettingOptions, config_of
 from lookahead_cli.errors import InputError
 
 
 def sizes(spec: str, *asked: int | None) -> tuple[int, int, int]:
-    config = settings(spec, *asked, max_new_tokens=8, seed=0)
+    window, ngram, guesses = asked
+    setting = SettingOptions(window_size=window, ngram_size=ngram, guess_set_size=guesses)
+    config = config_of(spec, setting, max_new_tokens=8)
     return config.window_size, config.ngram_size, config.guess_set_size
 
 

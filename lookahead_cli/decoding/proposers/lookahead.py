@@ -30,6 +30,7 @@ class LookaheadProposer:
         self._pools_text = pools_text
         self._recent = list(prompt_ids[-(pool.ngram_size - 1) :])
         self._branch = PoolBranch([])
+        pool.start_run()
         self._changes = pool.insert_text(prompt_ids, "prompt") if pools_text else []
 
     def propose(self, tree: TokenTree) -> None:

@@ -1,0 +1,90 @@
+"""What is checked before a model is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lookahead_cli.cli.options import PoolOptions
+from lookahead_cli.cli.prompts import PromptStyle, read_prompt
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from lookahead_cli.models.pools import PoolRequest
+
+
+def check_theme(theme: str | None) -> None:
+    """Refuse a theme that is not there; a broken one is named, and the default is used.
+
+    Raises:
+        UsageError: No theme has this name, and no file has this path.
+    """
+    if theme is not None:
+        from lookahead_cli.cli.console import note
+        from lookahead_cli.tui.theme import load_theme_or_default
+
+        complaint = load_theme_or_default(theme)[1]
+        if complaint is not None:
+            note(complaint)
+
+
+def prompt_style(chat: bool | None) -> PromptStyle:
+    """The `--chat/--raw` switch as a prompt style."""
+    return "auto" if chat is None else "chat" if chat else "raw"
+
+
+def read_pools(pools: PoolOptions, config: LookaheadConfig) -> PoolRequest:
+    """The pool that was asked for; its texts are read now, before a model is loaded.
+
+    Raises:
+        InputError: A text cannot be used, or the pool's file cannot be written.
+        UsageError: The method has no pool.
+    """
+    from lookahead_cli.models.pools import PoolRequest
+
+    if (pools.pool_from or pools.pool) and config.method != "lookahead":
+        raise UsageError(
+            f"The method '{config.method}' has no n-gram pool.", "Leave out --pool and --pool-from."
+        )
+    texts = tuple(read_prompt(str(file)).text for file in pools.pool_from or ())
+    check_writable(pools.pool)
+    return PoolRequest(texts, pools.pool)
+
+
+def check_speed(speed: float | None) -> None:
+    """Refuse a speed at which nothing would move."""
+    if speed is not None and not speed > 0:
+        raise UsageError(
+            f"--speed {speed:g} cannot work.", "Give steps a second above 0, or start with --paused."
+        )
+
+
+def check_writable(path: Path | None, *, inputs: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written, before a model is loaded for it.
+
+    Args:
+        path: The file to write; None passes.
+        inputs: Files that are read by the same command and must not be overwritten.
+
+    Raises:
+        InputError: It is a folder, its folder is missing, or it must not be written.
+    """
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"'{path}' is a folder.", "Name a file in it.")
+    if any(Path(name).exists() and path.exists() and path.samefile(name) for name in inputs):
+        raise InputError(f"'{path}' is the prompt itself.", "Record into another file.")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device: opening it to try would already use it up
+    is_new = not path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written ({error.strerror or error}).", "Choose another file."
+        ) from error

@@ -1,0 +1,115 @@
+"""`lookahead compare`: the same prompts through several methods and settings, run alternately."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lookahead_cli.cli import checks, matrix, options
+from lookahead_cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from lookahead_cli.cli.benchmark import Difference, Result
+    from lookahead_cli.models.language_model import LanguageModel
+
+_METHODS = ("jacobi", "prompt-lookup", "lookahead")
+
+
+@options.with_groups
+def compare(
+    prompts: Annotated[
+        list[str], typer.Argument(metavar="FILE...", show_default=False, help="Prompts, or folders of them.")
+    ],
+    model: options.ModelOptions,
+    setting: options.SettingOptions,
+    sampling: options.SamplingOptions,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            show_default=False,
+            help="A method to compare with greedy; may be given several times. Default: jacobi, "
+            "prompt-lookup and lookahead.",
+            rich_help_panel="Decoding",
+        ),
+    ] = None,
+    settings: matrix.Settings = None,
+    max_new_tokens: options.MaxNewTokens = 128,
+    repeats: matrix.Repeats = 1,
+    chat: options.ChatOrRaw = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Write all measurements as JSON.", rich_help_panel="Output"),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Fail where ids differ in float32.", rich_help_panel="Output"),
+    ] = False,
+) -> int:
+    """Compare methods and settings on the same prompts: S, steps, nodes, seconds, and whether ids are equal.
+
+    Greedy always runs, and the others are compared with it. When sampling, greedy draws one token a step with
+    the same seed, and the ids are compared all the same.
+    """
+    from lookahead_cli.cli.prompts import read_prompt
+    from lookahead_cli.cli.results import show_results
+
+    matrix.check_repeats(repeats)
+    asked = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens)
+    usual = (*_METHODS, "draft") if model.draft_model else _METHODS
+    chosen = tuple(methods or usual)
+    sizes = matrix.settings_of(settings, setting, asked, ()) or [asked]
+    configs = matrix.variants(chosen, sizes, asked)
+    read = [read_prompt(file) for file in matrix.prompt_files(prompts)]
+    model.check("draft" if "draft" in chosen else "lookahead")
+    measured = matrix.Matrix(model, "float32", read, checks.prompt_style(chat), configs, repeats)
+    loaded, results, finished = measured.run()
+    if results:
+        show_results(loaded, results, json=json)
+    differences = _differences(results)
+    if differences and not json:
+        _show_differences(loaded, differences)
+    if not finished:
+        return ExitCode.INTERRUPTED
+    return ExitCode.MISMATCH if strict and differences and loaded.dtype == "float32" else ExitCode.OK
+
+
+def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
+    from lookahead_cli.cli.results import name_of
+
+    return [
+        (name_of(result.config), each.prompt, each.difference)
+        for result in results
+        for each in result.measurements
+        if each.difference is not None
+    ]
+
+
+def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Difference]]) -> None:
+    from lookahead_cli.cli.console import output_console, without_controls, writing_output
+    from lookahead_cli.cli.results import token_text
+
+    console = output_console()
+    with writing_output():
+        console.print()
+        for name, prompt, difference in differences:
+            expected, got = (
+                "the end" if token is None else repr(token_text(model, token))
+                for token in (difference.expected, difference.got)
+            )
+            gap = difference.top_two_gap
+            apart = "" if gap is None else f"; greedy's top two logits are {gap:.2g} apart there"
+            line = f"{name}, {prompt}: first difference at output position {difference.position}: "
+            console.print(without_controls(f"{line}greedy {expected}, here {got}{apart}"), soft_wrap=True)
+        console.print(_meaning(model.dtype), style="dim", soft_wrap=True)
+
+
+def _meaning(dtype: str) -> str:
+    if dtype == "float32":
+        return "In float32 ids must be equal: a difference with a gap that is not tiny is a fault."
+    return (
+        f"In {dtype} products of different widths round differently, and where the two likeliest tokens are "
+        "so close, either may come first; from there on the texts go their own ways. Float32 gives equal ids."
+    )

@@ -1,0 +1,167 @@
+"""Recycled successors: what earlier steps saw after the same tokens, expanded best first.
+
+Every node that is fed, accepted or not, yields the likeliest next tokens with their probabilities for free.
+They are remembered under the tokens before them (Luo et al., arXiv 2408.08696, remember them under one token
+and fill a fixed tree). Where the text itself goes on from the same tokens, that is a successor too. A tree
+grows by the product of probabilities along its paths: the likeliest path gets the next node, until the budget
+is spent. Each kind of evidence is trusted as far as it has come true in this run.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+
+from lookahead_cli.decoding.proposers.base import Observation
+from lookahead_cli.decoding.records import NGramSource, Origin
+from lookahead_cli.decoding.tree import TokenTree
+
+SUCCESSORS = 8
+LONGEST_SEEN = 4
+LONGEST_MATCH = 6
+LEAST_PROBABILITY = 0.005
+
+Kind = tuple[str, int]
+
+
+class Trust:
+    """How far each kind of evidence has come true: hits / what it promised, from a first guess on."""
+
+    def __init__(self, first: Mapping[Kind, float], weight: float) -> None:
+        self._hits = {kind: weight * share for kind, share in first.items()}
+        self._promised = dict.fromkeys(first, weight)
+
+    def __call__(self, kind: Kind) -> float:
+        """Factor on the probabilities of this kind."""
+        return self._hits[kind] / self._promised[kind]
+
+    def learn(self, kind: Kind, promised: float, hit: float) -> None:
+        """Take in what a kind promised, and what came of it."""
+        self._hits[kind] += hit
+        self._promised[kind] += promised
+
+
+class SuccessorTable:
+    """Tokens that may follow, by the tokens before them.
+
+    Args:
+        trust: How far each kind of evidence is believed.
+    """
+
+    def __init__(self) -> None:
+        first: dict[Kind, float] = {("seen", size): share for size, share in SEEN_FIRST.items()}
+        first |= {("text", size): share for size, share in TEXT_FIRST.items()}
+        self.trust = Trust(first, FIRST_WEIGHT)
+        self._seen: dict[tuple[int, ...], tuple[tuple[int, ...], tuple[float, ...], int]] = {}
+        self._text: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    def see(self, context: Sequence[int], tokens: Sequence[int], shares: Sequence[float], step: int) -> None:
+        """Remember the likeliest tokens after `context`, and their probabilities."""
+        entry = (tuple(tokens), tuple(shares), step)
+        for size in range(1, min(LONGEST_SEEN, len(context)) + 1):
+            self._seen[tuple(context[-size:])] = entry
+
+    def extend_text(self, context: Sequence[int], token: int, step: int) -> None:
+        """The text goes on with `token` after `context`."""
+        for size in range(1, min(LONGEST_MATCH, len(context)) + 1):
+            self._text[tuple(context[-size:])] = (token, step)
+
+    def evidence(self, context: Sequence[int]) -> Iterator[tuple[Kind, Sequence[int], Sequence[float], int]]:
+        """What is known after `context`: of each kind the entry with the longest match."""
+        for size in range(min(LONGEST_MATCH, len(context)), 0, -1):
+            found = self._text.get(tuple(context[-size:]))
+            if found is not None:
+                yield ("text", size), (found[0],), (1.0,), found[1]
+                break
+        for size in range(min(LONGEST_SEEN, len(context)), 0, -1):
+            entry = self._seen.get(tuple(context[-size:]))
+            if entry is not None:
+                yield ("seen", size), *entry
+                break
+
+    def successors(self, context: Sequence[int]) -> dict[int, tuple[float, NGramSource, int]]:
+        """Token to (probability, source, step in which it was seen); where kinds agree it is likelier."""
+        found: dict[int, tuple[float, NGramSource, int]] = {}
+        for kind, tokens, shares, born in self.evidence(context):
+            trust = self.trust(kind)
+            source: NGramSource = "recycled" if kind[0] == "seen" else "output" if born >= 0 else "prompt"
+            for token, share in zip(tokens, shares, strict=True):
+                probability = min(MOST, trust * share)
+                known = found.get(token)
+                if known is None:
+                    found[token] = (probability, source, born)
+                else:
+                    either = 1 - (1 - known[0]) * (1 - probability)
+                    found[token] = (either, known[1], known[2])
+        return found
+
+    def learn(self, context: Sequence[int], token: int) -> None:
+        """`token` followed `context`: each kind of evidence is judged by it."""
+        for kind, tokens, shares, _ in self.evidence(context):
+            hit = token in tokens
+            self.trust.learn(kind, sum(shares), float(hit))
+
+
+SEEN_FIRST = {1: 0.4, 2: 0.65, 3: 0.8, 4: 0.85}
+TEXT_FIRST = {1: 0.12, 2: 0.35, 3: 0.55, 4: 0.65, 5: 0.7, 6: 0.75}
+FIRST_WEIGHT = 10.0
+MOST = 0.97
+
+
+class RecycledBranch:
+    """Spends a budget of nodes on the likeliest paths.
+
+    Args:
+        prompt_ids: The whole prompt.
+        node_budget: Most nodes of the tree, those of other branches included.
+    """
+
+    def __init__(self, prompt_ids: Sequence[int], node_budget: int) -> None:
+        self.table = SuccessorTable()
+        self._budget = node_budget
+        self._context = list(prompt_ids[-LONGEST_MATCH:])
+        for end in range(1, len(prompt_ids)):
+            self.table.extend_text(prompt_ids[max(0, end - LONGEST_MATCH) : end], prompt_ids[end], -1)
+
+    def grow(self, tree: TokenTree) -> None:
+        """Add the likeliest paths, best first."""
+        contexts: dict[int, tuple[int, ...]] = {0: tuple(self._context)}
+        heap: list[tuple[float, int, int, int, Origin]] = []
+        count = 0
+
+        def push(node: int, probability: float) -> None:
+            nonlocal count
+            for token, (share, source, born) in self.table.successors(contexts[node]).items():
+                likely = probability * share
+                if likely >= LEAST_PROBABILITY:
+                    count += 1
+                    origin = Origin("pool", source=source, born=born)
+                    heapq.heappush(heap, (-likely, count, node, token, origin))
+
+        push(0, 1.0)
+        while heap and len(tree) < self._budget:
+            negative, _, parent, token, origin = heapq.heappop(heap)
+            node = tree.add(parent, token, origin)
+            if node is None:
+                continue
+            contexts[node] = (*contexts[parent], token)[-LONGEST_MATCH:]
+            push(node, -negative)
+
+    def observe(self, observation: Observation) -> None:
+        """Judge the evidence by the emitted tokens, then remember what this step saw."""
+        context = self._context
+        for token in observation.emitted:
+            self.table.learn(context, token)
+            self.table.extend_text(context, token, observation.step)
+            context = [*context, token][-LONGEST_MATCH:]
+        tokens, shares = observation.readout.likeliest(SUCCESSORS)
+        tree = observation.tree
+        contexts: list[tuple[int, ...]] = []
+        for node in range(len(tree)):
+            parent = tree.parents[node]
+            before = tuple(self._context[:-1]) if parent < 0 else contexts[parent]
+            contexts.append((*before, tree.tokens[node])[-LONGEST_MATCH:])
+        for node in [*range(len(tree)), *observation.path]:
+            # The walked path comes last: what the text really saw stays.
+            self.table.see(contexts[node], tokens[node], shares[node], observation.step)
+        self._context = context
