@@ -71,8 +71,11 @@ class Terminal:
         if not data:
             self._wait()
             return False
-        self._stream.feed(data)
+        self._take(data)
         return True
+
+    def _take(self, data: bytes) -> None:
+        self._stream.feed(data)
 
     def _wait(self) -> None:
         if self._status is None:
