@@ -68,6 +68,16 @@ def test_a_piped_prompt_takes_its_keys_from_the_terminal():
     assert terminal.exit_code() == 0
 
 
+@pytest.mark.parametrize("command", [("chat",), ("visualize", PROMPT)])
+def test_the_program_ends_with_its_terminal(command):
+    program = [sys.executable, "-m", "lookahead_cli", *command]
+    shell = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *program]
+    terminal = Terminal(shell, 120, 36, {**os.environ, "TERM": "xterm-256color", "OMP_NUM_THREADS": "1"})
+    terminal.read_until(lambda text: "importing" in text or "loading" in text)
+    terminal.close()
+    assert terminal.has_ended(20)
+
+
 @pytest.mark.parametrize(("columns", "lines"), [(120, 36), (80, 24)])
 def test_a_chat_of_two_turns_with_a_stop_is_read_off_the_screen(columns, lines):
     terminal = lookahead(columns, lines, "chat", "--max-new-tokens", "200")
