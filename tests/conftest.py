@@ -6,10 +6,18 @@ import os
 
 import pytest
 
+from tests.terminal import Terminal
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A person's colour settings must not change what the tests see.
 for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR"):
     os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def no_program_is_left_running():
+    yield
+    Terminal.end_all()
 
 
 @pytest.fixture(scope="session")

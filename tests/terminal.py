@@ -6,16 +6,20 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import termios
 import time
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import pyte
 
 
 class Terminal:
     """A program running in a pseudo-terminal of `columns` x `lines`."""
+
+    running: ClassVar[set[int]] = set()
 
     def __init__(
         self,
@@ -34,6 +38,7 @@ class Terminal:
             if stdin is not None:
                 os.dup2(stdin, 0)
             os.execvpe(command[0], list(command), environment)
+        self.running.add(self.pid)
         self.resize(columns, lines)
         self.modes_before = termios.tcgetattr(self.descriptor)
 
@@ -46,6 +51,28 @@ class Terminal:
     def text(self) -> str:
         """What is on the screen."""
         return "\n".join(self._screen.display)
+
+    @classmethod
+    def end_all(cls) -> None:
+        """End the programs that a test left running."""
+        while cls.running:
+            pid = cls.running.pop()
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def close(self) -> None:
+        """Take the terminal away, as a person who closes its window does."""
+        os.close(self.descriptor)
+
+    def has_ended(self, seconds: float) -> bool:
+        """True when the program ends in time; it is not read meanwhile."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if os.waitpid(self.pid, os.WNOHANG)[0]:
+                self.running.discard(self.pid)
+                return True
+            time.sleep(0.1)
+        return False
 
     def press(self, keys: str) -> None:
         """Type."""
@@ -71,12 +98,16 @@ class Terminal:
         if not data:
             self._wait()
             return False
-        self._stream.feed(data)
+        self._take(data)
         return True
+
+    def _take(self, data: bytes) -> None:
+        self._stream.feed(data)
 
     def _wait(self) -> None:
         if self._status is None:
             _, status = os.waitpid(self.pid, 0)
+            self.running.discard(self.pid)
             self._status = os.waitstatus_to_exitcode(status)
 
     def exit_code(self, seconds: float = 60) -> int:

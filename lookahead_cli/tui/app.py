@@ -21,6 +21,7 @@ from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, Windo
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import RunSource
+from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
 from lookahead_cli.tui.title import PlayState
@@ -321,6 +322,7 @@ def run_visualize(
         LookaheadError: What the source raised, after the screen is closed.
     """
     colours, complaint = load_theme_or_default(theme)
+    end_with_terminal()
     app = VisualizeApp(
         source, colours, paused=paused, speed=speed, exit_when_done=exit_when_done, notice=complaint
     )

@@ -23,6 +23,7 @@ from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel
 from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView, answer_line
 from lookahead_cli.tui.source import RunSource
+from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text, text_of
 
@@ -340,6 +341,7 @@ def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> 
         BaseException: What failed unexpectedly while answering, after the screen is closed.
     """
     colours, complaint = load_theme_or_default(theme)
+    end_with_terminal()
     app = ChatApp(backend, colours, system=system, notice=complaint)
     app.run()
     if app.failure is not None:

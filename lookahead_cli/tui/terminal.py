@@ -1,11 +1,21 @@
-"""Keys from the terminal itself while standard input is a pipe."""
+"""The terminal of a full-screen program: keys while standard input is a pipe, and the end of it."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+def end_with_terminal() -> None:
+    """End the program when its terminal is closed, also where it was started with that signal ignored.
+
+    Textual would read the closed terminal for ever, at full speed.
+    """
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @contextmanager
