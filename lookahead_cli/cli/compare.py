@@ -77,10 +77,10 @@ def compare(
 
 
 def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
-    from lookahead_cli.cli.results import name_of
+    from lookahead_cli.trace.settings import settings_words
 
     return [
-        (name_of(result.config), each.prompt, each.difference)
+        (settings_words(result.config.as_mapping()), each.prompt, each.difference)
         for result in results
         for each in result.measurements
         if each.difference is not None

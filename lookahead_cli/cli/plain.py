@@ -9,9 +9,10 @@ from rich.style import Style
 from rich.text import Text
 
 from lookahead_cli.cli.console import without_controls, writing_output
-from lookahead_cli.cli.summary import counted, settings_line, summary_lines
+from lookahead_cli.cli.summary import counted, summary_lines
 from lookahead_cli.decoding.records import Accepted, Candidate, Step, WindowRecord
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
+from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.token_text import cell_width, visible
 
 MATCHED, MISMATCHED, UNREACHED, FREE = "✓", "✗", "·", "★"
@@ -60,7 +61,7 @@ class PlainPrinter:
     # The three kinds of events.
 
     def _header(self, header: Header) -> list[Text]:
-        title = f"{header.model} · {header.dtype} · {header.device} · {settings_line(header.config)}"
+        title = f"{header.model} · {header.dtype} · {header.device} · {settings_words(header.config)}"
         count = len(header.prompt_ids)
         lines = [
             Text(without_controls(title), style="bold"),
@@ -80,7 +81,7 @@ class PlainPrinter:
         lines = [Text(), self._rule(step)]
         if step.window is not None:
             lines.extend(self._window(step, step.window))
-        if step.pool is not None:
+        if step.pool is not None or step.candidates:
             lines.extend(self._pool(step))
         lines.append(self._labelled("accepted", self._accepted(step.accepted)))
         lines.append(self._labelled("S so far", self._ratio(step)))
@@ -141,13 +142,13 @@ class PlainPrinter:
         return lines
 
     def _pool(self, step: Step) -> list[Text]:
-        pool = step.pool
-        assert pool is not None
         root = self._token(step.nodes[0].token, 14)
-        changes = [change.event for change in pool.changes]
-        held = f"{pool.size} n-grams, {changes.count('insert')} new, {changes.count('evict')} dropped"
-        tried = f"key {root} · {counted(len(step.candidates), 'candidate')}"
-        lines = [self._labelled("pool", Text(tried).append(f" · {held}", "dim"))]
+        line = Text(f"key {root} · {counted(len(step.candidates), 'candidate')}")
+        if step.pool is not None:
+            changes = [change.event for change in step.pool.changes]
+            held = f"{step.pool.size} n-grams, {changes.count('insert')} new"
+            line.append(f" · {held}, {changes.count('evict')} dropped", "dim")
+        lines = [self._labelled("pool", line)]
         for candidate in step.candidates:
             lines.extend(self._candidate(candidate))
         return lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lookahead_cli.cli.console import output_console, without_controls, writing_output
-from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.trace.settings import settings_words
 
 if TYPE_CHECKING:
     from lookahead_cli.cli.benchmark import Measurement, Result
@@ -42,7 +42,7 @@ def _print_table(model: LanguageModel, results: Sequence[Result]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         table.add_row(
-            name_of(result.config),
+            settings_words(result.config.as_mapping()),
             f"{result.compression_ratio:.2f}",
             str(result.steps),
             f"{result.nodes_per_step:.1f}",
@@ -68,7 +68,7 @@ def as_json(model: LanguageModel, results: Sequence[Result]) -> dict[str, Any]:
         "device": model.device,
         "results": [
             {
-                "name": name_of(result.config),
+                "name": settings_words(result.config.as_mapping()),
                 "config": dict(result.config.as_mapping()),
                 "compression_ratio": result.compression_ratio,
                 "tokens": result.tokens,
@@ -111,20 +111,3 @@ def _prompt_as_json(model: LanguageModel, each: Measurement) -> dict[str, Any]:
 def token_text(model: LanguageModel, token: int | None) -> str | None:
     """The text of a token, None for no token."""
     return None if token is None else model.token_text(token).text
-
-
-def name_of(config: LookaheadConfig) -> str:
-    """A short name, such as `lookahead 7,5,7`."""
-    if config.method in ("lookahead", "lookahead-reference"):
-        sizes = f"{config.window_size},{config.ngram_size},{config.guess_set_size}"
-        return " ".join((config.method, *_sources(config, sizes)))
-    return config.method if config.method == "greedy" else f"{config.method} {config.window_size}"
-
-
-def _sources(config: LookaheadConfig, sizes: str) -> list[str]:
-    words = [sizes]
-    if config.method == "lookahead" and config.sources != ("window", "prompt"):
-        words.append("+".join(config.sources))
-        if "recycled" in config.sources:
-            words.append(f"{config.node_budget} nodes")
-    return words

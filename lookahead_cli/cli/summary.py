@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from lookahead_cli.errors import ExitCode
 from lookahead_cli.trace.events import Footer, GreedyRun, Header
@@ -44,13 +43,6 @@ def exit_code(header: Header | None, footer: Footer | None) -> ExitCode:
     if footer.greedy is not None and not footer.greedy.ids_equal and header.dtype == "float32":
         return ExitCode.MISMATCH
     return ExitCode.OK
-
-
-def settings_line(config: Mapping[str, Any]) -> str:
-    """The settings that name a run, such as `lookahead · W 15  N 5  G 15`."""
-    if config.get("method") != "lookahead":
-        return str(config.get("method"))
-    return f"lookahead · W {config['window_size']}  N {config['ngram_size']}  G {config['guess_set_size']}"
 
 
 def _greedy_lines(footer: Footer, greedy: GreedyRun, token: Callable[[int], str]) -> list[str]:

@@ -105,8 +105,10 @@ class LookaheadConfig:
             case "jacobi" | "prompt-lookup" | "draft":
                 return self.window_size + 1
             case _:
-                sized = (self.ngram_size - 1) * (self.window_size + self.guess_set_size)
-                return max(sized, self.node_budget if "recycled" in self.sources else 1)
+                recycled = self.node_budget if "recycled" in self.sources else 0
+                if recycled and "window" not in self.sources:
+                    return recycled
+                return recycled + (self.ngram_size - 1) * (self.window_size + self.guess_set_size)
 
     def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
         for value in values:

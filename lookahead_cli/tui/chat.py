@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
@@ -308,10 +309,9 @@ class ChatApp(App[None]):
         if header is None:
             text.append(self._status or self._backend.title, self._colours.style("accent"))
         else:
-            config = header.config
             text.append(header.model, self._colours.style("accent"))
             text.append(f" · {header.dtype} · {header.device}", self._colours.style("muted"))
-            text.append(f" · W {config['window_size']} N {config['ngram_size']} G {config['guess_set_size']}")
+            text.append(f" · {settings_words(header.config).removeprefix('lookahead ')}")
             text.append(f" · S {self.view.total.compression_ratio:.2f}", self._colours.style("free"))
         self.query_one("#title", Static).update(text)
 

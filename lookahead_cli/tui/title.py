@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.drawn import Drawn
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAST, PAUSED, PLAYING
@@ -62,11 +63,7 @@ class TitleLine(Drawn):
         header = view.header
         if header is None:
             return line.add(_words(name), style("accent"))
-        config = header.config
-        names = (("W", "window_size"), ("N", "ngram_size"), ("G", "guess_set_size"))
-        settings = f" · {view.method}"
-        if view.method == "lookahead":
-            settings = " · " + " ".join(f"{letter} {config.get(name)}" for letter, name in names)
+        settings = " · " + settings_words(header.config).removeprefix("lookahead ")
         kind = f" · {header.dtype} · {header.device}"
         # The model's name gives way first: the settings are what a picture of the screen is read for.
         left = room - len(settings) - len(kind)

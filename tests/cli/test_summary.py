@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lookahead_cli.cli.summary import exit_code, settings_line, summary_lines
+from lookahead_cli.cli.summary import exit_code, summary_lines
 from lookahead_cli.errors import ExitCode
 from lookahead_cli.trace.events import Footer, GreedyRun, Header
 
@@ -65,9 +65,3 @@ def test_the_first_difference_is_named_with_both_tokens_and_the_gap() -> None:
 )
 def test_a_difference_fails_where_ids_must_be_equal(dtype: str, equal: bool, code: ExitCode) -> None:
     assert exit_code(header(dtype), footer(GreedyRun(10, 1.0, ids_equal=equal))) == code
-
-
-def test_a_run_is_named_by_its_settings() -> None:
-    config = {"method": "lookahead", "window_size": 15, "ngram_size": 5, "guess_set_size": 7}
-    assert settings_line(config) == "lookahead · W 15  N 5  G 7"
-    assert settings_line({"method": "greedy"}) == "greedy"

@@ -10,8 +10,9 @@ from lookahead_cli.decoding.proposers.base import Findings, Observation, Propose
 from lookahead_cli.decoding.proposers.draft import DraftProposer, DraftRunner
 from lookahead_cli.decoding.proposers.greedy import GreedyProposer
 from lookahead_cli.decoding.proposers.jacobi import JacobiProposer
-from lookahead_cli.decoding.proposers.lookahead import LookaheadProposer
+from lookahead_cli.decoding.proposers.lookahead import LookaheadProposer, PooledNGrams
 from lookahead_cli.decoding.proposers.prompt_lookup import PromptLookupProposer
+from lookahead_cli.decoding.proposers.recycled import RecycledBranch
 from lookahead_cli.decoding.runner import Reader
 from lookahead_cli.decoding.verify import Rules, pool_nodes_only, without_bonus
 from lookahead_cli.decoding.window import JacobiWindow
@@ -68,12 +69,18 @@ def make_proposer(
 def _lookahead(
     config: LookaheadConfig, prompt_ids: Sequence[int], pool: NGramPool | None, sources: Sequence[str]
 ) -> LookaheadProposer:
-    window = None
+    window = pooled = recycled = None
+    reads_text = "prompt" in sources
     if "window" in sources:
         window = JacobiWindow(config.window_size, config.ngram_size, prompt_ids, config.seed)
-    if pool is None:
-        pool = NGramPool(config.ngram_size, config.guess_set_size)
-    return LookaheadProposer(prompt_ids, pool, window, pools_text="prompt" in sources)
+    if "recycled" in sources:
+        recycled = RecycledBranch(prompt_ids, config.node_budget, reads_text=reads_text)
+    # Without a window, the budget of nodes decides which n-grams of the text are worth their nodes.
+    if window is not None or recycled is None:
+        if pool is None:
+            pool = NGramPool(config.ngram_size, config.guess_set_size)
+        pooled = PooledNGrams(pool, prompt_ids, keeps_text=reads_text)
+    return LookaheadProposer(window, pooled, recycled)
 
 
 def rules_of(config: LookaheadConfig) -> Rules:

@@ -10,18 +10,39 @@ is spent. Each kind of evidence is trusted as far as it has come true in this ru
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from lookahead_cli.decoding.pool import NGram
 from lookahead_cli.decoding.proposers.base import Observation
-from lookahead_cli.decoding.records import NGramSource, Origin
+from lookahead_cli.decoding.proposers.candidates import Fed, judge
+from lookahead_cli.decoding.records import Candidate, NGramSource, Origin
 from lookahead_cli.decoding.tree import TokenTree
 
 SUCCESSORS = 8
 LONGEST_SEEN = 4
 LONGEST_MATCH = 6
+LONGEST = max(LONGEST_SEEN, LONGEST_MATCH)
 LEAST_PROBABILITY = 0.005
 
+SEEN_FIRST = {1: 0.4, 2: 0.65, 3: 0.8, 4: 0.85}
+TEXT_FIRST = {1: 0.12, 2: 0.35, 3: 0.55, 4: 0.65, 5: 0.7, 6: 0.75}
+FIRST_WEIGHT = 10.0
+MOST = 0.97
+
 Kind = tuple[str, int]
+"""`seen` (by the model) or `text`, and how many tokens before it matched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A token that may follow, how likely, and where and in which step it was seen."""
+
+    token: int
+    probability: float
+    source: NGramSource
+    born: int
 
 
 class Trust:
@@ -79,9 +100,9 @@ class SuccessorTable:
                 yield ("seen", size), *entry
                 break
 
-    def successors(self, context: Sequence[int]) -> dict[int, tuple[float, NGramSource, int]]:
-        """Token to (probability, source, step in which it was seen); where kinds agree it is likelier."""
-        found: dict[int, tuple[float, NGramSource, int]] = {}
+    def successors(self, context: Sequence[int]) -> list[Successor]:
+        """What may follow `context`; where kinds of evidence agree on a token, it is likelier."""
+        found: dict[int, Successor] = {}
         for kind, tokens, shares, born in self.evidence(context):
             trust = self.trust(kind)
             source: NGramSource = "recycled" if kind[0] == "seen" else "output" if born >= 0 else "prompt"
@@ -89,11 +110,11 @@ class SuccessorTable:
                 probability = min(MOST, trust * share)
                 known = found.get(token)
                 if known is None:
-                    found[token] = (probability, source, born)
+                    found[token] = Successor(token, probability, source, born)
                 else:
-                    either = 1 - (1 - known[0]) * (1 - probability)
-                    found[token] = (either, known[1], known[2])
-        return found
+                    either = 1 - (1 - known.probability) * (1 - probability)
+                    found[token] = Successor(token, either, known.source, known.born)
+        return list(found.values())
 
     def learn(self, context: Sequence[int], token: int) -> None:
         """`token` followed `context`: each kind of evidence is judged by it."""
@@ -102,66 +123,75 @@ class SuccessorTable:
             self.trust.learn(kind, sum(shares), float(hit))
 
 
-SEEN_FIRST = {1: 0.4, 2: 0.65, 3: 0.8, 4: 0.85}
-TEXT_FIRST = {1: 0.12, 2: 0.35, 3: 0.55, 4: 0.65, 5: 0.7, 6: 0.75}
-FIRST_WEIGHT = 10.0
-MOST = 0.97
-
-
 class RecycledBranch:
     """Spends a budget of nodes on the likeliest paths.
 
     Args:
         prompt_ids: The whole prompt.
-        node_budget: Most nodes of the tree, those of other branches included.
+        node_budget: Nodes that are spent in a step, the root and those that others proposed too included.
+        reads_text: Take what the text itself said after the same tokens as evidence too.
     """
 
-    def __init__(self, prompt_ids: Sequence[int], node_budget: int) -> None:
+    def __init__(self, prompt_ids: Sequence[int], node_budget: int, *, reads_text: bool = True) -> None:
         self.table = SuccessorTable()
         self._budget = node_budget
-        self._context = list(prompt_ids[-LONGEST_MATCH:])
-        for end in range(1, len(prompt_ids)):
-            self.table.extend_text(prompt_ids[max(0, end - LONGEST_MATCH) : end], prompt_ids[end], -1)
+        self._reads_text = reads_text
+        self._context = tuple(prompt_ids[-LONGEST:])
+        self._fed: list[Fed] = []
+        for end in range(1, len(prompt_ids)) if reads_text else ():
+            self.table.extend_text(prompt_ids[max(0, end - LONGEST) : end], prompt_ids[end], -1)
 
     def grow(self, tree: TokenTree) -> None:
         """Add the likeliest paths, best first."""
-        contexts: dict[int, tuple[int, ...]] = {0: tuple(self._context)}
-        heap: list[tuple[float, int, int, int, Origin]] = []
-        count = 0
+        contexts = {0: self._context}
+        paths: dict[int, tuple[NGram, tuple[int, ...]]] = {}
+        order = itertools.count()
+        heap: list[tuple[float, int, int, Successor]] = []
 
-        def push(node: int, probability: float) -> None:
-            nonlocal count
-            for token, (share, source, born) in self.table.successors(contexts[node]).items():
-                likely = probability * share
+        def look_behind(node: int, probability: float) -> None:
+            for successor in self.table.successors(contexts[node]):
+                likely = probability * successor.probability
                 if likely >= LEAST_PROBABILITY:
-                    count += 1
-                    origin = Origin("pool", source=source, born=born)
-                    heapq.heappush(heap, (-likely, count, node, token, origin))
+                    heapq.heappush(heap, (-likely, next(order), node, successor))
 
-        push(0, 1.0)
-        while heap and len(tree) < self._budget:
-            negative, _, parent, token, origin = heapq.heappop(heap)
-            node = tree.add(parent, token, origin)
+        look_behind(0, 1.0)
+        spent = 1
+        while heap and spent < self._budget:
+            negative, _, parent, successor = heapq.heappop(heap)
+            origin = Origin("pool", source=successor.source, born=successor.born)
+            node = tree.add(parent, successor.token, origin)
             if node is None:
                 continue
-            contexts[node] = (*contexts[parent], token)[-LONGEST_MATCH:]
-            push(node, -negative)
+            spent += 1
+            # A path that goes on is shown as one candidate, with the provenance of its last token.
+            tokens, nodes = ((), ()) if parent == 0 else (paths[parent][0].tokens, paths[parent][1])
+            ngram = NGram((*tokens, successor.token), successor.source, successor.born)
+            paths[node] = (ngram, (*nodes, node))
+            contexts[node] = (*contexts[parent], successor.token)[-LONGEST:]
+            look_behind(node, -negative)
+        inner = {nodes[-2] for _, nodes in paths.values() if len(nodes) > 1}
+        self._fed = [fed for node, fed in paths.items() if node not in inner]
 
-    def observe(self, observation: Observation) -> None:
+    def observe(self, observation: Observation) -> tuple[Candidate, ...]:
         """Judge the evidence by the emitted tokens, then remember what this step saw."""
-        context = self._context
-        for token in observation.emitted:
-            self.table.learn(context, token)
-            self.table.extend_text(context, token, observation.step)
-            context = [*context, token][-LONGEST_MATCH:]
+        candidates = judge(self._fed, observation)
+        before, self._context = self._context, self._read_text(observation)
         tokens, shares = observation.readout.likeliest(SUCCESSORS)
         tree = observation.tree
         contexts: list[tuple[int, ...]] = []
-        for node in range(len(tree)):
-            parent = tree.parents[node]
-            before = tuple(self._context[:-1]) if parent < 0 else contexts[parent]
-            contexts.append((*before, tree.tokens[node])[-LONGEST_MATCH:])
-        for node in [*range(len(tree)), *observation.path]:
-            # The walked path comes last: what the text really saw stays.
+        for node, parent in enumerate(tree.parents):
+            context = before if parent < 0 else (*contexts[parent], tree.tokens[node])[-LONGEST:]
+            contexts.append(context)
+        # The walked path comes last: what the text really saw stays.
+        for node in (*range(len(tree)), *observation.path):
             self.table.see(contexts[node], tokens[node], shares[node], observation.step)
-        self._context = context
+        return candidates
+
+    def _read_text(self, observation: Observation) -> tuple[int, ...]:
+        context = self._context
+        for token in observation.emitted:
+            self.table.learn(context, token)
+            if self._reads_text:
+                self.table.extend_text(context, token, observation.step)
+            context = (*context, token)[-LONGEST:]
+        return context

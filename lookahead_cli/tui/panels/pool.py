@@ -15,6 +15,7 @@ LOW = 8
 _SOURCE_CELLS = 17
 _REASON_CELLS = 46
 _WIDE = 64
+_WITHOUT_CANDIDATES = frozenset({"greedy", "jacobi"})
 
 
 class PoolPanel(Panel):
@@ -39,13 +40,14 @@ class PoolPanel(Panel):
     def lines(self, view: RunView, width: int, height: int) -> list[Line]:
         """The key, the candidates, the best first, and the totals on the last line."""
         step = view.step
-        if step is None or step.pool is None:
+        if step is None or (step.pool is None and view.method in _WITHOUT_CANDIDATES):
             return self.waiting(view, width, "n-gram pool")
         key = self._key(view, step, width)
         if height < LOW:
             # The hits come first here: what does not fit is cut at the end.
             key.add(" · ", self.style("muted")).add_line(self._hits(view, width))
-            key.add(f" · {step.pool.size} n-grams · {step.pool.keys} keys", self.style("muted"))
+            if step.pool is not None:
+                key.add(f" · {step.pool.size} n-grams · {step.pool.keys} keys", self.style("muted"))
             return [key, *self._candidates(view, step, width, height - 1)]
         ending = self._ending(view, step.pool, width)
         room = height - 1 - len(ending)
@@ -58,7 +60,8 @@ class PoolPanel(Panel):
         line.add(visible(view.token(step.nodes[0].token), 16), style("accent"))
         count = len(step.candidates)
         if count == 0:
-            return line.add("  no n-gram begins with it", style("muted"))
+            words = "no n-gram begins with it" if step.pool is not None else "nothing known after it"
+            return line.add(f"  {words}", style("muted"))
         line.add(f"  {count} candidate{'s' if count > 1 else ''}", style("foreground"))
         matched = max(candidate.matched for candidate in step.candidates)
         return line.add(
@@ -143,7 +146,9 @@ class PoolPanel(Panel):
         role = "pool_hit" if total.hits else "muted"
         return Line(width).add(f"hit {total.hits} of {total.steps} steps", self.style(role))
 
-    def _ending(self, view: RunView, pool: PoolRecord, width: int) -> list[Line]:
+    def _ending(self, view: RunView, pool: PoolRecord | None, width: int) -> list[Line]:
+        if pool is None:
+            return [self._hits(view, width)]
         events = Counter(change.event for change in pool.changes)
         changes = f"{events['insert']} new, {events['refresh']} seen again, {events['evict']} dropped"
         totals = self._totals(view, pool, width)
