@@ -5,18 +5,19 @@ from __future__ import annotations
 import itertools
 import threading
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import make_proposer
+from lookahead_cli.decoding.proposers import make_proposer, rules_of
 from lookahead_cli.decoding.records import Seconds
 from lookahead_cli.decoding.sampling import Sampler
 from lookahead_cli.decoding.stopping import Stopping
-from lookahead_cli.decoding.verify import Rules, pool_nodes_only
 from lookahead_cli.models.runner import TransformersRunner
+from lookahead_cli.models.sampling import sampler_of
 from tests.tiny import CONTEXT_LENGTH, tiny_model
 
 PROMPTS = {count: [(7 * at * at + 5 * at) % 250 + 5 for at in range(count)] for count in (1, 2, 50)}
@@ -45,7 +46,21 @@ def decoded(model, prompt, config, eos=(), runner=None, **more):
     runner = runner or TransformersRunner(model, CONTEXT_LENGTH)
     runner.prefill(prompt[:-1])
     stopping = Stopping(config.max_new_tokens, frozenset(eos), CONTEXT_LENGTH)
-    return list(decode(runner, prompt[-1], make_proposer(config, prompt), stopping, Sampler(), **more))
+    sampler = sampler_of(config)
+    draft = (TransformersRunner(draft_model(), CONTEXT_LENGTH), sampler) if config.method == "draft" else None
+    proposer = make_proposer(config, prompt, draft=draft)
+    return list(decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config), **more))
+
+
+@cache
+def draft_model():
+    """Like the model, but with noise on its weights: right now and then."""
+    draft = tiny_model().to(torch.float64).eval()
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(1)
+        for weights in draft.parameters():
+            weights.add_(0.02 * torch.randn_like(weights))
+    return draft
 
 
 def ids(steps):
@@ -65,8 +80,59 @@ def test_ids_equal_greedy_in_every_corner(model, length):
         assert ids(steps) == expected, (window, ngram, guesses)
 
 
+METHODS = {
+    "jacobi": {"method": "jacobi"},
+    "prompt-lookup": {"method": "prompt-lookup"},
+    "draft": {"method": "draft"},
+    "reference": {"method": "lookahead-reference"},
+    "prompt alone": {"sources": ("prompt",)},
+    "recycled alone": {"sources": ("recycled",), "node_budget": 12},
+    "recycled and prompt": {"sources": ("prompt", "recycled"), "node_budget": 12},
+    "all sources": {"sources": ("window", "prompt", "recycled"), "node_budget": 12},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_greedys_ids(model, method):
+    for length, prompt in PROMPTS.items():
+        expected = generated(model, prompt, 24)
+        for window, ngram, guesses in itertools.product((1, 2, 5), (2, 3, 5), (0, 1, 5)):
+            config = replace(config_of(window, ngram, guesses, 24), **METHODS[method])
+            assert ids(decoded(model, prompt, config)) == expected, (length, window, ngram, guesses)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_stops_at_the_last_position_and_at_every_end_token(model, method):
+    prompt = (PROMPTS[50] * 6)[: CONTEXT_LENGTH - 8]
+    config = replace(config_of(15, 5, 15, 60), **METHODS[method])
+    steps = decoded(model, prompt, config)
+    assert ids(steps) == generated(model, prompt, 9)
+    assert steps[-1].finish_reason == "context"
+    end = ids(steps)[4]
+    assert ids(decoded(model, PROMPTS[50], config, eos=(end, 319))) == generated(
+        model, PROMPTS[50], 60, eos=[end, 319]
+    )
+
+
+def test_the_reference_emits_at_most_n_minus_one_tokens_a_step_and_feeds_equal_paths_twice(model):
+    config = replace(config_of(15, 3, 15, 60), method="lookahead-reference")
+    steps = decoded(model, PROMPTS[50], config)
+    assert max(len(step.accepted) for step in steps) == 2
+    assert sum(step.merged for step in steps) == 0
+    ours = decoded(model, PROMPTS[50], replace(config, method="lookahead"))
+    assert len(ours) < len(steps)
+
+
+def test_the_recycled_source_keeps_to_its_budget(model):
+    config = replace(config_of(5, 3, 5, 60), sources=("prompt", "recycled"), node_budget=8)
+    steps = decoded(model, PROMPTS[50], config)
+    assert max(len(step.nodes) for step in steps) == 8
+    sources = {candidate.source for step in steps for candidate in step.candidates}
+    assert "recycled" in sources
+
+
 def test_the_paper_rule_is_exact_too_and_never_accepts_a_window_cell_alone(model):
-    steps = decoded(model, PROMPTS[50], config_of(15, 3, 15, 24), rules=Rules(may_accept=pool_nodes_only))
+    steps = decoded(model, PROMPTS[50], replace(config_of(15, 3, 15, 24), paper_strict=True))
     assert ids(steps) == generated(model, PROMPTS[50], 24)
     assert all(
         token.origin is None or token.origin.kind == "pool" for step in steps for token in step.accepted
