@@ -1,0 +1,124 @@
+"""Decoding from Python: steps one by one, or a whole text."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, overload
+
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.decoding.records import Step
+from lookahead_cli.trace.events import Footer, StepEvent
+
+if TYPE_CHECKING:
+    from lookahead_cli.decoding.pool import NGramPool
+    from lookahead_cli.models.language_model import LanguageModel
+
+Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
+"""A text, token ids, or a conversation of {"role": …, "content": …}."""
+
+
+def decode(
+    model: LanguageModel,
+    prompt: Prompt,
+    config: LookaheadConfig | None = None,
+    *,
+    pool: NGramPool | None = None,
+    draft: LanguageModel | None = None,
+    cancel: threading.Event | None = None,
+) -> Iterator[Step]:
+    """Decode a prompt, one step at a time.
+
+    Args:
+        model: From `load_model`; one decode at a time runs on it.
+        prompt: A text, token ids, or a conversation, which goes through the model's chat template.
+        config: Settings, None for the defaults: (15, 5, 15), greedy choices.
+        pool: N-grams to begin with; it is used and added to.
+        draft: The draft model, for method `draft`.
+        cancel: Set from another thread to stop within one step.
+
+    Yields:
+        One frozen record a step. Closing the generator early leaves the model ready for the next decode.
+
+    Raises:
+        InputError: The prompt is empty or longer than the context.
+        ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
+    """
+    run = model.run(
+        _ids_of(model, prompt), config or LookaheadConfig(), pool=pool, draft=draft, cancel=cancel
+    )
+    for event in run:
+        if isinstance(event, StepEvent):
+            yield event.step
+
+
+@overload
+def generate(
+    model: LanguageModel,
+    prompt: Prompt,
+    config: LookaheadConfig | None = None,
+    *,
+    output: Literal["text"] = "text",
+    pool: NGramPool | None = None,
+    draft: LanguageModel | None = None,
+    on_step: Callable[[Step], object] | None = None,
+) -> str: ...
+
+
+@overload
+def generate(
+    model: LanguageModel,
+    prompt: Prompt,
+    config: LookaheadConfig | None = None,
+    *,
+    output: Literal["ids"],
+    pool: NGramPool | None = None,
+    draft: LanguageModel | None = None,
+    on_step: Callable[[Step], object] | None = None,
+) -> tuple[int, ...]: ...
+
+
+def generate(
+    model: LanguageModel,
+    prompt: Prompt,
+    config: LookaheadConfig | None = None,
+    *,
+    output: Literal["text", "ids"] = "text",
+    pool: NGramPool | None = None,
+    draft: LanguageModel | None = None,
+    on_step: Callable[[Step], object] | None = None,
+) -> str | tuple[int, ...]:
+    """Decode a prompt to its end.
+
+    Args:
+        model: From `load_model`.
+        prompt: A text, token ids, or a conversation.
+        config: Settings, None for the defaults.
+        output: `text`, without special tokens and cut at a stop string, or `ids`.
+        pool: N-grams to begin with; it is used and added to.
+        draft: The draft model, for method `draft`.
+        on_step: Called with each step's record.
+
+    Returns:
+        What follows the prompt.
+
+    Raises:
+        InputError: The prompt is empty or longer than the context.
+        ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
+    """
+    footer: Footer | None = None
+    for event in model.run(_ids_of(model, prompt), config or LookaheadConfig(), pool=pool, draft=draft):
+        if isinstance(event, StepEvent) and on_step is not None:
+            on_step(event.step)
+        elif isinstance(event, Footer):
+            footer = event
+    assert footer is not None, "a run ends with its footer"
+    return footer.text if output == "text" else footer.output_ids
+
+
+def _ids_of(model: LanguageModel, prompt: Prompt) -> tuple[int, ...]:
+    if isinstance(prompt, str):
+        return model.encode(prompt)
+    if prompt and isinstance(prompt[0], Mapping):
+        return model.encode_chat([dict(message) for message in prompt if isinstance(message, Mapping)])
+    return tuple(int(token) for token in prompt if not isinstance(token, Mapping))

@@ -1,0 +1,132 @@
+"""Lookahead decoding inside transformers: `model.generate(**inputs, custom_generate=lookahead_generate)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from lookahead_cli.decoding.config import LookaheadConfig, Method, Source
+from lookahead_cli.decoding.loop import decode
+from lookahead_cli.decoding.proposers import make_proposer, rules_of
+from lookahead_cli.decoding.records import Step
+from lookahead_cli.decoding.sampling import Sampler, SeededUniforms
+from lookahead_cli.decoding.stopping import Stopping
+from lookahead_cli.errors import UnsupportedModelError
+from lookahead_cli.models.loading import context_length_of
+from lookahead_cli.models.runner import TransformersRunner
+from lookahead_cli.models.support import check_supported
+
+_ATTENTION = frozenset({"eager", "sdpa"})
+
+
+@torch.inference_mode()
+def lookahead_generate(
+    model: Any,
+    input_ids: torch.Tensor,
+    logits_processor: Any = None,
+    stopping_criteria: Any = None,
+    generation_config: Any = None,
+    window_size: int = 15,
+    ngram_size: int = 5,
+    guess_set_size: int = 15,
+    method: Method = "lookahead",
+    sources: Sequence[Source] = ("window", "prompt"),
+    node_budget: int = 32,
+    on_step: Callable[[Step], object] | None = None,
+    **model_kwargs: Any,
+) -> Any:
+    """What `generate` calls instead of its own loop; the ids are those of its own greedy loop.
+
+    Logits processors, stopping criteria and the generation config are those that `generate` prepared. With
+    `do_sample=True` tokens are drawn with transformers' own processors from torch's random state.
+
+    Args:
+        model: The model; any that can be decoded with a token tree, with eager or sdpa attention.
+        input_ids: (1, L) prompt.
+        logits_processor: Applied to every distribution, with the path walked so far.
+        stopping_criteria: Asked after every token.
+        generation_config: For `do_sample` and `return_dict_in_generate`.
+        window_size: W.
+        ngram_size: N.
+        guess_set_size: G.
+        method: As in `LookaheadConfig`, without `draft`.
+        sources: As in `LookaheadConfig`.
+        node_budget: As in `LookaheadConfig`.
+        on_step: Called with each step's record.
+        model_kwargs: What `generate` prepared for its own loop; a cache with entries, and embeddings, are
+            refused.
+
+    Returns:
+        (1, L + new) ids, or transformers' output record with them where the config asks for one.
+
+    Raises:
+        ValueError: More than one sequence, or inputs that are not token ids.
+        UnsupportedModelError: The model cannot be decoded exactly with a token tree.
+    """
+    prompt = _check_inputs(model, input_ids, model_kwargs)
+    config = LookaheadConfig(
+        method=method,
+        window_size=window_size,
+        ngram_size=ngram_size,
+        guess_set_size=guess_set_size,
+        sources=tuple(sources),
+        node_budget=node_budget,
+    )
+    uniforms = None
+    if generation_config is not None and generation_config.do_sample:
+        uniforms = SeededUniforms(int(torch.randint(1 << 62, ())))
+    sampler = Sampler(logits_processor or None, uniforms)
+    runner = TransformersRunner(model, context_length_of(model.config))
+    runner.prefill(prompt[:-1])
+    text = _GrowingText(input_ids)
+
+    def ends_after(token: int) -> bool:
+        text.append(token)
+        return bool(stopping_criteria(text.ids, None).all()) if stopping_criteria else False
+
+    # The criteria hold the length that was asked for.
+    stopping = Stopping(1 << 62, context_length=runner.context_length, ends_after=ends_after)
+    proposer = make_proposer(config, prompt)
+    for step in decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config)):
+        if on_step is not None:
+            on_step(step)
+    if generation_config is not None and generation_config.return_dict_in_generate:
+        from transformers.generation import GenerateDecoderOnlyOutput
+
+        return GenerateDecoderOnlyOutput(sequences=text.ids)
+    return text.ids
+
+
+class _GrowingText:
+    """The ids so far, (1, L), as stopping criteria take them."""
+
+    def __init__(self, ids: torch.Tensor) -> None:
+        self.ids = ids
+
+    def append(self, token: int) -> None:
+        self.ids = torch.cat([self.ids, self.ids.new_tensor([[token]])], dim=-1)
+
+
+def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, Any]) -> list[int]:
+    if input_ids.shape[0] != 1:
+        raise ValueError(f"lookahead_generate decodes one sequence at a time, and got {input_ids.shape[0]}.")
+    if model_kwargs.get("inputs_embeds") is not None or input_ids.shape[1] == 0:
+        raise ValueError("lookahead_generate needs input_ids, a prompt of at least one token.")
+    for name in ("cache", "past_key_values"):
+        cache = model_kwargs.get(name)
+        if cache is not None and cache.get_seq_length() > 0:
+            raise ValueError(f"lookahead_generate keeps its own KV cache; leave out {name}.")
+    check_supported(model.config, type(model).__name__)
+    attention = model.config.get_text_config(decoder=True)._attn_implementation
+    if attention not in _ATTENTION:
+        raise UnsupportedModelError(
+            f"Attention '{attention}' misreads a token tree.",
+            "Load the model with attn_implementation='sdpa'.",
+        )
+    mask = model_kwargs.get("attention_mask")
+    if mask is None:
+        return [int(token) for token in input_ids[0]]
+    # Padding stands on the left, and the tokens behind it count their positions from 0.
+    return [int(token) for token, seen in zip(input_ids[0], mask[0], strict=True) if seen]

@@ -1,0 +1,133 @@
+"""`model.generate(custom_generate=lookahead_generate)` honours what `generate` was given."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from transformers import StoppingCriteria, StoppingCriteriaList
+from transformers.generation import LogitsProcessor, LogitsProcessorList, StopStringCriteria
+
+from lookahead_cli import lookahead_generate
+from lookahead_cli.errors import UnsupportedModelError
+from tests.tiny import tiny_model, tiny_tokenizer
+
+PROMPT = [(7 * at * at + 5 * at) % 250 + 5 for at in range(30)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_model().to(torch.float64).eval()
+
+
+def both(model, prompt=PROMPT, **settings):
+    inputs = torch.tensor([prompt])
+    common = {"attention_mask": torch.ones_like(inputs), "pad_token_id": 0, "max_new_tokens": 30, **settings}
+    plain = model.generate(inputs, do_sample=False, **common)
+    ours = model.generate(
+        inputs, do_sample=False, custom_generate=lookahead_generate, window_size=5, ngram_size=3, **common
+    )
+    return plain, ours
+
+
+def test_ids_are_those_of_generates_own_loop(model):
+    plain, ours = both(model)
+    assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"repetition_penalty": 1.3}, {"no_repeat_ngram_size": 2}, {"min_new_tokens": 20}]
+)
+def test_the_generation_configs_processors_are_honoured(model, settings):
+    plain, ours = both(model, **settings)
+    assert ours.tolist() == plain.tolist()
+
+
+def test_processors_of_the_caller_see_every_path(model):
+    class Odd(LogitsProcessor):
+        def __call__(self, input_ids, scores):
+            scores = scores.clone()
+            scores[:, input_ids[0, -1] % 2 :: 2] -= 5
+            return scores
+
+    plain, ours = both(model, logits_processor=LogitsProcessorList([Odd()]))
+    assert ours.tolist() == plain.tolist()
+
+
+def test_stopping_criteria_are_asked_after_every_token(model):
+    class AfterSeven(StoppingCriteria):
+        def __call__(self, input_ids, scores, **_):
+            return torch.tensor([input_ids.shape[1] >= len(PROMPT) + 7])
+
+    plain, ours = both(model, stopping_criteria=StoppingCriteriaList([AfterSeven()]))
+    assert ours.tolist() == plain.tolist()
+    assert ours.shape[1] == len(PROMPT) + 7
+
+
+def test_stop_strings_and_several_end_tokens_end_it(model):
+    free = both(model)[0][0, len(PROMPT) :].tolist()
+    plain, ours = both(model, eos_token_id=[free[11], 319])
+    assert ours.tolist() == plain.tolist()
+    # `generate` keeps its tokenizer from custom loops, so stop strings come as a criterion.
+    text = tiny_tokenizer().decode(free[4:6])
+    criteria = StoppingCriteriaList([StopStringCriteria(tiny_tokenizer(), [text])])
+    plain, ours = both(model, stopping_criteria=criteria)
+    assert ours.tolist() == plain.tolist()
+    assert ours.shape[1] <= len(PROMPT) + 6
+
+
+def test_on_step_gets_every_record(model):
+    inputs = torch.tensor([PROMPT])
+    steps = []
+    ours = model.generate(
+        inputs, do_sample=False, max_new_tokens=30, custom_generate=lookahead_generate, on_step=steps.append
+    )
+    assert [token for step in steps for token in step.token_ids] == ours[0, len(PROMPT) :].tolist()
+
+
+def test_sampling_follows_torchs_seed_and_is_the_same_for_every_method(model):
+    inputs = torch.tensor([PROMPT])
+    texts = []
+    for seed, method in ((1, "lookahead"), (1, "greedy"), (2, "lookahead")):
+        torch.manual_seed(seed)
+        texts.append(
+            model.generate(
+                inputs,
+                do_sample=True,
+                top_p=0.9,
+                max_new_tokens=30,
+                custom_generate=lookahead_generate,
+                method=method,
+            ).tolist()
+        )
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_padding_on_the_left_changes_nothing(model):
+    inputs = torch.tensor([[0, 0, *PROMPT]])
+    mask = torch.tensor([[0, 0, *[1] * len(PROMPT)]])
+    plain = model.generate(inputs, attention_mask=mask, do_sample=False, max_new_tokens=20, pad_token_id=0)
+    ours = model.generate(
+        inputs,
+        attention_mask=mask,
+        do_sample=False,
+        max_new_tokens=20,
+        pad_token_id=0,
+        custom_generate=lookahead_generate,
+    )
+    assert ours.tolist() == plain.tolist()
+
+
+def test_a_record_is_returned_where_one_is_asked_for(model):
+    _, ours = both(model, return_dict_in_generate=True)
+    assert ours.sequences.shape == (1, len(PROMPT) + 30)
+
+
+def test_a_batch_is_refused(model):
+    with pytest.raises(ValueError, match="one sequence at a time"):
+        model.generate(torch.tensor([PROMPT, PROMPT]), max_new_tokens=2, custom_generate=lookahead_generate)
+
+
+def test_attention_that_misreads_a_tree_is_refused(model, monkeypatch):
+    monkeypatch.setattr(model.config, "_attn_implementation_internal", "flex_attention")
+    with pytest.raises(UnsupportedModelError, match="flex_attention"):
+        lookahead_generate(model, torch.tensor([PROMPT]))
