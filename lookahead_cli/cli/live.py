@@ -90,5 +90,6 @@ class LiveSource:
         run = model.run(prompt_ids, request.config, greedy=request.greedy, cancel=cancel, on_progress=report)
         yield from run if request.record is None else record(run, request.record, self._recording_stopped)
 
-    def _recording_stopped(self, error: Exception) -> None:
-        self.warnings.append(f"Recording to '{self.request.record}' stopped ({error}); decoding went on.")
+    def _recording_stopped(self, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        self.warnings.append(f"Recording to '{self.request.record}' stopped ({reason}); decoding went on.")
