@@ -127,5 +127,6 @@ class LiveSource:
         if request.pools.file is not None:
             save_pool(model, pool, request.pools.file)
 
-    def _recording_stopped(self, error: Exception) -> None:
-        self.warnings.append(f"Recording to '{self.request.record}' stopped ({error}); decoding went on.")
+    def _recording_stopped(self, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        self.warnings.append(f"Recording to '{self.request.record}' stopped ({reason}); decoding went on.")

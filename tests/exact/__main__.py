@@ -23,9 +23,10 @@ SLICES = 4
 
 
 def sources_hash() -> str:
-    """Changes when anything does that could change a result."""
+    """Changes when anything does that could change a result; screens and commands cannot."""
     digest = hashlib.sha256()
-    for folder, pattern in (("lookahead_cli", "*.py"), ("examples", "*"), ("tests/exact", "*.py")):
+    folders = ("lookahead_cli/decoding", "lookahead_cli/models", "tests/exact")
+    for folder, pattern in (*((folder, "*.py") for folder in folders), ("examples", "*")):
         for path in sorted((ROOT / folder).rglob(pattern)):
             if path.is_file() and "__pycache__" not in path.parts:
                 digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
