@@ -48,7 +48,7 @@ def tiny_tokenizer() -> Any:
 
 
 def tiny_config(model_type: str = "llama", **changes: Any) -> Any:
-    """A configuration of two small layers that fits `tiny_tokenizer`."""
+    """A configuration of two small layers that fits `tiny_tokenizer`; None leaves a setting out."""
     from transformers import CONFIG_MAPPING
 
     settings: dict[str, Any] = {
@@ -65,7 +65,10 @@ def tiny_config(model_type: str = "llama", **changes: Any) -> Any:
         "pad_token_id": 2,
         "tie_word_embeddings": True,
     }
-    return CONFIG_MAPPING[model_type](**(settings | changes))
+    settings |= changes
+    return CONFIG_MAPPING[model_type](
+        **{name: value for name, value in settings.items() if value is not None}
+    )
 
 
 def tiny_model(model_type: str = "llama", *, seed: int = 0, spread: float = 0.3, **changes: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import cache
 
 import pytest
 import torch
@@ -13,13 +12,15 @@ from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
 from lookahead_cli.decoding.proposers import make_proposer, rules_of
 from lookahead_cli.decoding.records import Seconds
-from lookahead_cli.decoding.sampling import Sampler, SeededUniforms, inverse_transform
+from lookahead_cli.decoding.sampling import SeededUniforms, inverse_transform
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.decoding.tree import TokenTree
 from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.sampling import sampler_of
+from tests.exact import draws
 from tests.tiny import CONTEXT_LENGTH, tiny_model
 
+TEXTS = 5_000
 PROMPT = [(7 * at * at + 5 * at) % 250 + 5 for at in range(30)]
 PROCESSED = {
     "temperature": {"temperature": 0.8},
@@ -31,14 +32,7 @@ PROCESSED = {
     "no-repeat": {"temperature": 1.0, "no_repeat_ngram_size": 2},
     "all": {"temperature": 0.9, "top_k": 40, "top_p": 0.9, "repetition_penalty": 1.2},
 }
-METHODS = {
-    "lookahead": {"window_size": 5, "ngram_size": 3, "guess_set_size": 5},
-    "jacobi": {"method": "jacobi", "window_size": 5},
-    "prompt-lookup": {"method": "prompt-lookup", "window_size": 5, "ngram_size": 3},
-    "draft": {"method": "draft", "window_size": 3},
-    "reference": {"method": "lookahead-reference", "window_size": 5, "ngram_size": 3, "guess_set_size": 5},
-    "recycled": {"sources": ("prompt", "recycled"), "node_budget": 12},
-}
+METHODS = {name: settings for name, settings in draws.METHODS.items() if name != "greedy"}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +96,7 @@ def test_uniform_numbers_are_even_and_independent_of_the_order_they_are_asked_in
     uniforms = SeededUniforms(7)
     numbers = [uniforms(position) for position in range(20_000)]
     counts = Counter(int(20 * number) for number in numbers)
-    assert chi_square_p(counts, dict.fromkeys(range(20), 1 / 20), 20_000) > 0.001
+    assert draws.chi_square_p(counts, dict.fromkeys(range(20), 1 / 20), 20_000) > 0.001
     assert uniforms(5) == numbers[5]
     assert all(0 <= number < 1 for number in numbers)
 
@@ -114,146 +108,46 @@ def test_a_token_of_probability_zero_is_never_drawn():
     assert inverse_transform(probabilities, 1.0 - 2**-53) == 3
 
 
-# The distribution of whole texts. The model is deterministic, so logits are remembered by path.
-
-
-VOCABULARY = 12
-LENGTH = 3
-
-
-class PathModel:
-    """A runner of a small random language: logits are a function of the text."""
-
-    context_length = None
-
-    def __init__(self, ids):
-        self.ids = list(ids)
-
-    def forward(self, tree: TokenTree):
-        paths = []
-        for token, parent in zip(tree.tokens, tree.parents, strict=True):
-            paths.append((*(paths[parent] if parent >= 0 else tuple(self.ids)), token))
-        return torch.stack([logits_after(path) for path in paths])
-
-    def commit(self, tree, nodes):
-        self.ids += [tree.tokens[node] for node in nodes]
-
-    def prefill(self, ids):
-        self.ids = list(ids)
-        return True
-
-
-@cache
-def logits_after(text):
-    generator = torch.Generator().manual_seed(hash(text) % (1 << 62))
-    return 2 * torch.randn(VOCABULARY, generator=generator)
-
-
-class Sequential:
-    """Uniform numbers of one long stream, so that many texts are independent."""
-
-    def __init__(self, text_number):
-        self._uniforms = SeededUniforms(99)
-        self._first = LENGTH * text_number
-
-    def __call__(self, position):
-        return self._uniforms(self._first + position)
-
-
-class BrokenSampler(Sampler):
-    """Draws with the next position's number where the tree is entered: accepted tokens are drawn twice."""
-
-    def read(self, logits, tree, text_ids, emitted_before):
-        readout = super().read(logits, tree, text_ids, emitted_before)
-        first = readout.choice
-
-        def choice(node):
-            children = [child for child, parent in enumerate(tree.parents) if parent == node]
-            guessed = [tree.tokens[child] for child in children]
-            # Takes a guess that is likely enough, without correcting for it: a typical mistake.
-            likely = [token for token in guessed if readout.probability(node, token) > 0.2]
-            return likely[0] if likely else first(node)
-
-        readout.choice = choice
-        return readout
-
-
-def chi_square_p(counts, expected, total):
-    """The probability of a statistic as large as this one, cells of small expectation joined."""
-    small = [cell for cell, share in expected.items() if share * total < 5]
-    cells = [(counts.get(cell, 0), share * total) for cell, share in expected.items() if cell not in small]
-    rest = sum(expected[cell] for cell in small) * total
-    if rest >= 5:
-        cells.append((sum(counts.get(cell, 0) for cell in small), rest))
-    statistic = sum((seen - wanted) ** 2 / wanted for seen, wanted in cells)
-    freedom = torch.tensor((len(cells) - 1) / 2, dtype=torch.float64)
-    return 1 - float(torch.special.gammainc(freedom, torch.tensor(statistic / 2, dtype=torch.float64)))
-
-
-PATH_PROMPT = (1, 2, 3, 1, 2, 4, 1, 2)
-
-
-def exact_shares(config):
-    """The probability of every text of LENGTH tokens."""
-    processors = sampler_of(config).processors
-    shares = {(): 1.0}
-    for _ in range(LENGTH):
-        longer = {}
-        for text, share in shares.items():
-            scores = logits_after((*PATH_PROMPT, *text)).float()[None]
-            if processors is not None:
-                scores = processors(torch.tensor([[*PATH_PROMPT, *text]]), scores.clone())
-            for token, each in enumerate(scores[0].double().softmax(-1).tolist()):
-                if each > 0:
-                    longer[*text, token] = share * each
-        shares = longer
-    return shares
-
-
-def texts(config, count, sampler_kind=Sampler):
-    processors = sampler_of(config).processors
-    counts = Counter()
-    for number in range(count):
-        runner = PathModel(PATH_PROMPT[:-1])
-        sampler = sampler_kind(processors, Sequential(number))
-        draft = (PathModel(PATH_PROMPT[:-1]), sampler) if config.method == "draft" else None
-        proposer = make_proposer(config, PATH_PROMPT, draft=draft)
-        stopping = Stopping(LENGTH)
-        steps = decode(runner, PATH_PROMPT[-1], proposer, stopping, sampler, rules=rules_of(config))
-        counts[tuple(ids(steps))] += 1
-    return counts
-
-
-TEXTS = 4_000
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", draws.METHODS)
 def test_texts_have_exactly_the_models_distribution(method):
-    settings = {"method": "lookahead"} | METHODS[method]
-    config = LookaheadConfig(
-        max_new_tokens=LENGTH, temperature=1.0, top_k=6, repetition_penalty=1.2, **settings
-    )
-    count = TEXTS
-    p = chi_square_p(texts(config, count), exact_shares(config), count)
-    assert p > 0.001 / len(METHODS), p
+    assert draws.p_value(method, TEXTS) > draws.LEVEL
+
+
+class TakesLikelyGuesses(draws.PathReadout):
+    """A typical mistake: a guess that is likely enough is taken, without correcting for it."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.guesses = set(self.texts)
+
+    def choice(self, node):
+        text = self.texts[node]
+        for token in range(draws.VOCABULARY):
+            if (*text, token) in self.guesses and self.probability(node, token) > 0.2:
+                return token
+        return super().choice(node)
+
+
+class TakesLikelyGuessesSampler(draws.PathSampler):
+    readout = TakesLikelyGuesses
 
 
 def test_a_broken_verifier_is_found_out():
-    config = LookaheadConfig(max_new_tokens=LENGTH, temperature=1.0, top_k=6, **METHODS["lookahead"])
-    count = TEXTS
-    assert chi_square_p(texts(config, count, BrokenSampler), exact_shares(config), count) < 1e-6
+    config = draws.config_of("lookahead")
+    texts = draws.sampled_texts(config, TEXTS, TakesLikelyGuessesSampler)
+    assert draws.chi_square_p(texts, draws.exact_shares(config), TEXTS) < 1e-6
 
 
 def test_draws_at_one_node_have_the_processed_distribution():
+    text = (1, 2, 3, 1, 2, 4, 1, 2)
     count = 50_000
+    uniforms = [SeededUniforms(5)(draw) for draw in range(count)]
+    logits = 2 * torch.randn(1, 12, generator=torch.Generator().manual_seed(0))
     for name, settings in PROCESSED.items():
-        config = LookaheadConfig(**settings)
-        sampler = sampler_of(config)
-        tree = TokenTree(PATH_PROMPT[-1], len(PATH_PROMPT) - 1)
-        readout = sampler.read(logits_after(PATH_PROMPT)[None], tree, PATH_PROMPT[:-1], 0)
+        sampler = sampler_of(LookaheadConfig(**settings))
+        readout = sampler.read(logits, TokenTree(text[-1], len(text) - 1), text[:-1], 0)
         probabilities = readout.scores(0).double().softmax(-1)
-        uniforms = SeededUniforms(5)
-        counts = Counter(inverse_transform(probabilities, uniforms(draw)) for draw in range(count))
+        counts = Counter(inverse_transform(probabilities, uniform) for uniform in uniforms)
         shares = {token: share for token, share in enumerate(probabilities.tolist()) if share > 0}
         assert set(counts) <= set(shares)
-        assert chi_square_p(counts, shares, count) > 0.001 / len(PROCESSED), name
+        assert draws.chi_square_p(counts, shares, count) > 0.001 / len(PROCESSED), name

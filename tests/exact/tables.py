@@ -1,10 +1,11 @@
-"""The exactness table: token ids of every setting against transformers' own greedy `generate`."""
+"""Token ids of every setting against transformers' own greedy `generate`, on the default model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -14,24 +15,51 @@ from lookahead_cli.trace.events import Footer
 
 SETTINGS = ((15, 5, 15), (7, 5, 7), (5, 3, 5), (1, 2, 0))
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PROMPTS = Path(__file__).parents[1] / "prompts"
+METHODS: dict[str, dict[str, Any]] = {
+    "lookahead": {"window_size": 7, "guess_set_size": 7},
+    "jacobi": {"method": "jacobi", "window_size": 7},
+    "prompt-lookup": {"method": "prompt-lookup", "window_size": 10, "ngram_size": 3},
+    "recycled": {"sources": ("prompt", "recycled"), "node_budget": 16},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One prompt at one setting."""
+    """One prompt with one configuration."""
 
     prompt: Path
-    setting: tuple[int, int, int]
+    name: str
     tokens: int
+    settings: dict[str, Any] = field(hash=False)
 
     @property
     def key(self) -> str:
-        return f"{self.prompt.name} W{self.setting[0]} N{self.setting[1]} G{self.setting[2]} x{self.tokens}"
+        return f"{self.prompt.name} {self.name} x{self.tokens}"
+
+    @property
+    def config(self) -> LookaheadConfig:
+        return LookaheadConfig(max_new_tokens=self.tokens, **self.settings)
 
 
-def all_cases(tokens: int) -> list[Case]:
-    prompts = sorted(path for path in EXAMPLES.iterdir() if path.is_file())
-    return [Case(prompt, setting, tokens) for prompt in prompts for setting in SETTINGS]
+def setting_case(prompt: Path, setting: tuple[int, int, int], tokens: int) -> Case:
+    window, ngram, guesses = setting
+    sizes = {"window_size": window, "ngram_size": ngram, "guess_set_size": guesses}
+    return Case(prompt, f"W{window} N{ngram} G{guesses}", tokens, sizes)
+
+
+def example_cases(tokens: int = 128) -> list[Case]:
+    """Every example at every setting."""
+    return [setting_case(prompt, setting, tokens) for prompt in files(EXAMPLES) for setting in SETTINGS]
+
+
+def method_cases(tokens: int = 256) -> list[Case]:
+    """The forty prompts with every method."""
+    return [Case(prompt, name, tokens, METHODS[name]) for prompt in files(PROMPTS) for name in METHODS]
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
 
 
 def prompt_ids(model: LanguageModel, prompt: Path) -> tuple[int, ...]:
@@ -48,10 +76,6 @@ def reference_ids(model: LanguageModel, ids: Sequence[int], tokens: int) -> list
 
 
 def run_case(model: LanguageModel, case: Case) -> Footer:
-    window, ngram, guesses = case.setting
-    config = LookaheadConfig(
-        window_size=window, ngram_size=ngram, guess_set_size=guesses, max_new_tokens=case.tokens
-    )
-    *_, footer = model.run(prompt_ids(model, case.prompt), config)
+    *_, footer = model.run(prompt_ids(model, case.prompt), case.config)
     assert isinstance(footer, Footer)
     return footer

@@ -68,11 +68,12 @@ def test_stop_strings_and_several_end_tokens_end_it(model):
     plain, ours = both(model, eos_token_id=[free[11], 319])
     assert ours.tolist() == plain.tolist()
     # `generate` keeps its tokenizer from custom loops, so stop strings come as a criterion.
-    text = tiny_tokenizer().decode(free[4:6])
+    pairs = (tiny_tokenizer().decode(free[at : at + 2]) for at in range(2, 20))
+    text = next(text for text in pairs if text.isascii() and text.isprintable() and len(text) > 1)
     criteria = StoppingCriteriaList([StopStringCriteria(tiny_tokenizer(), [text])])
     plain, ours = both(model, stopping_criteria=criteria)
     assert ours.tolist() == plain.tolist()
-    assert ours.shape[1] <= len(PROMPT) + 6
+    assert ours.shape[1] < len(PROMPT) + 30
 
 
 def test_on_step_gets_every_record(model):

@@ -1,0 +1,3 @@
+def gcd(a, b):
+    """The greatest common divisor, by Euclid."""
+    while b:

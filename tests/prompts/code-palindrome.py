@@ -1,0 +1,2 @@
+def is_palindrome(text):
+    """True when the letters read the same backwards."""

@@ -1,0 +1,2 @@
+def primes_below(limit):
+    sieve = [True] * limit

@@ -1,0 +1,2 @@
+function reverseWords(sentence) {
+  const words = sentence.split(" ");
