@@ -50,7 +50,7 @@ def decode(
         if cancel is not None and cancel.is_set():
             return
         started = time.perf_counter()
-        tree = TokenTree(root_token, len(runner.ids), runner.context_length, merge=rules.merge)
+        tree = TokenTree(root_token, len(runner.ids), runner.position_limit, merge=rules.merge)
         proposer.propose(tree)
         proposed = time.perf_counter()
         logits = runner.forward(tree)

@@ -86,10 +86,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One continuation from the pool, tried in this step.
+    """One continuation of the current token, tried in this step.
 
     Attributes:
-        tokens: The N-1 tokens that follow the current token.
+        tokens: The tokens that follow the current token: N-1 of an n-gram, or as many as were guessed.
         nodes: Index of each token's node in `Step.nodes`; shorter than `tokens` where the context length cut
             it.
         matched: How many of the tokens the model confirmed.

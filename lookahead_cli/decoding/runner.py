@@ -51,8 +51,8 @@ class Runner(Protocol):
         ...
 
     @property
-    def context_length(self) -> int | None:
-        """Positions that the model has, None for no limit."""
+    def position_limit(self) -> int | None:
+        """First position that the next tree may not feed, None for no limit."""
         ...
 
     def forward(self, tree: TokenTree) -> Any:

@@ -16,12 +16,12 @@ from lookahead_cli.models.hub import fetch_from_hub
 from lookahead_cli.models.memory import check_memory, shape_of
 from lookahead_cli.models.probe import VERIFIED, check_tree_attention
 from lookahead_cli.models.progress import Report, first_line, ignore, quiet
+from lookahead_cli.models.rope import length_dependent_rope
 from lookahead_cli.models.sources import Source, find_source
 from lookahead_cli.models.support import check_supported
 from lookahead_cli.trace.events import Progress
 
-# These stretch positions by the largest one fed, so a rejected guess past the original length would change
-# what is accepted; up to there they are ordinary.
+# Where single kinds of layers stretch positions by the largest one fed, the context ends where that begins.
 _LENGTH_DEPENDENT_ROPE = ("dynamic", "longrope")
 
 
@@ -147,9 +147,12 @@ def context_length_of(config: Any) -> int | None:
     """Positions up to which the model can be decoded exactly; None where it names no limit."""
     text = config.get_text_config(decoder=True)
     limit: int | None = getattr(text, "max_position_embeddings", None)
+    stretching = length_dependent_rope(config)
+    if stretching is not None and limit is not None:
+        return int(limit * stretching.factor)
     rope = getattr(text, "rope_parameters", None) or {}
     # Models with several kinds of layers hold one set of parameters for each kind.
-    for parameters in (rope, *(value for value in rope.values() if isinstance(value, dict))):
+    for parameters in (value for value in rope.values() if isinstance(value, dict)):
         if parameters.get("rope_type") in _LENGTH_DEPENDENT_ROPE:
             original = parameters.get("original_max_position_embeddings") or limit
             limit = original if limit is None else min(limit, original or limit)

@@ -12,6 +12,7 @@ import torch
 from lookahead_cli.decoding.tree import TokenTree
 from lookahead_cli.models.cache import TreeCache
 from lookahead_cli.models.masks import MaskBuilder, ancestors
+from lookahead_cli.models.rope import is_stretched, length_dependent_rope
 
 PREFILL_CHUNK = 256
 
@@ -30,6 +31,8 @@ class TransformersRunner:
         self.ids: list[int] = []
         self.fed_tokens = 0
         self._context_length = context_length
+        self._rope = length_dependent_rope(model.config)
+        self._fed_past_border = False
         self._cache = TreeCache()
         self._masks = MaskBuilder(model.config.get_text_config(decoder=True), model.dtype, self.device)
         # transformers renames this argument from 5.24 on.
@@ -40,6 +43,17 @@ class TransformersRunner:
     def context_length(self) -> int | None:
         """Positions that the model has."""
         return self._context_length
+
+    @property
+    def position_limit(self) -> int | None:
+        """First position that the next tree may not feed."""
+        if self._rope is None:
+            return self._context_length
+        return self._rope.position_limit(len(self.ids), self._context_length)
+
+    def has_room_for(self, tokens: int) -> bool:
+        """True where a text of so many tokens fits the context."""
+        return self._context_length is None or tokens <= self._context_length
 
     @torch.inference_mode()
     def prefill(
@@ -59,6 +73,12 @@ class TransformersRunner:
         Returns:
             False when it was cancelled; the cache then holds the part that was fed.
         """
+        past_border = self._rope is not None and len(ids) >= self._rope.border
+        if past_border or self._fed_past_border:
+            # Entries made with other frequencies are of no use.
+            self._truncate(0)
+        self._settle_rope()
+        self._fed_past_border = past_border
         common = 0
         while common < min(len(ids), len(self.ids)) and ids[common] == self.ids[common]:
             common += 1
@@ -70,11 +90,7 @@ class TransformersRunner:
             chunk = list(ids[start : start + PREFILL_CHUNK])
             if on_progress is not None:
                 on_progress(start - common, missing)
-            visible = torch.ones(len(chunk), len(chunk), dtype=torch.bool, device=self.device).tril()
-            positions = list(range(start, start + len(chunk)))
-            self._feed(chunk, positions, visible, logits_to_keep=1)
-            self._cache.keep(list(range(len(chunk))), self.device)
-            self.ids.extend(chunk)
+            self._feed_text(chunk, len(ids) if past_border else None)
         if on_progress is not None and missing:
             on_progress(missing, missing)
         return True
@@ -82,6 +98,14 @@ class TransformersRunner:
     @torch.inference_mode()
     def forward(self, tree: TokenTree) -> torch.Tensor:
         """Logits (Q, V) after all nodes of the tree; the KV cache does not grow until `commit`."""
+        rope = self._rope
+        if (
+            rope is not None
+            and rope.feeds_anew
+            and tree.position >= rope.border
+            and not self._fed_past_border
+        ):
+            self._feed_anew()
         visible = ancestors(tree.parents, self.device)
         logits = self._feed(tree.tokens, tree.positions(), visible, logits_to_keep=0)
         if self.device.type == "cuda":
@@ -93,6 +117,37 @@ class TransformersRunner:
         """Keep the KV entries of `nodes`, a path from the root."""
         self._cache.keep(list(nodes), self.device)
         self.ids.extend(tree.tokens[node] for node in nodes)
+
+    def _feed_text(self, chunk: list[int], anchor: int | None) -> None:
+        """Feed a part of the text and keep it; `anchor` is the position whose frequencies it is fed with."""
+        count, start = len(chunk), len(self.ids)
+        tokens, positions = list(chunk), list(range(start, start + count))
+        visible = torch.ones(count, count, dtype=torch.bool, device=self.device).tril()
+        if anchor is not None:
+            # One more token, which nothing sees and which is not kept, stands at that position.
+            tokens.append(chunk[-1])
+            positions.append(anchor)
+            apart = torch.zeros(count + 1, count + 1, dtype=torch.bool, device=self.device)
+            apart[:count, :count] = visible
+            apart[count, count] = True
+            visible = apart
+        self._feed(tokens, positions, visible, logits_to_keep=1)
+        self._cache.keep(list(range(count)), self.device)
+        self.ids.extend(chunk)
+
+    def _feed_anew(self) -> None:
+        """The text crosses the border: its KV cache is made anew, as the model's own `generate` does."""
+        text = list(self.ids)
+        self._truncate(0)
+        for start in range(0, len(text), PREFILL_CHUNK):
+            self._feed_text(text[start : start + PREFILL_CHUNK], len(text))
+        self._fed_past_border = True
+
+    def _settle_rope(self) -> None:
+        """Forget the frequencies of a longer text before; a single token at position 0 sets them back."""
+        if self._rope is not None and self._rope.kind == "dynamic" and is_stretched(self.model):
+            first = torch.zeros(1, 1, dtype=torch.long, device=self.device)
+            self.model(input_ids=first, position_ids=first, use_cache=False)
 
     def _truncate(self, length: int) -> None:
         self._cache.truncate(length)

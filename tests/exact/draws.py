@@ -75,10 +75,13 @@ class Language:
 class PathRunner:
     """A runner whose logits are the texts themselves."""
 
-    context_length = None
+    position_limit = None
 
     def __init__(self, ids: Sequence[int]) -> None:
         self.ids = list(ids)
+
+    def has_room_for(self, _tokens: int) -> bool:
+        return True
 
     def forward(self, tree: TokenTree) -> list[tuple[int, ...]]:
         texts: list[tuple[int, ...]] = []

@@ -48,6 +48,42 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "falcon": {"head_dim": None, "alibi": False, "new_decoder_architecture": False, "multi_query": True},
     "smollm3": {"no_rope_layers": [1, 0]},
 }
+BORDER = 60
+# Families whose position embeddings change at a border inside their context.
+BORDERED: dict[str, tuple[str, dict[str, Any]]] = {
+    "dynamic NTK": (
+        "llama",
+        {
+            "max_position_embeddings": BORDER,
+            "rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0},
+        },
+    ),
+    "longrope": (
+        "llama",
+        {
+            "rope_parameters": {
+                "rope_type": "longrope",
+                "rope_theta": 10000.0,
+                "original_max_position_embeddings": BORDER,
+                "short_factor": [1.0, 1.1, 1.2, 1.3],
+                "long_factor": [1.5, 2.0, 3.0, 4.0],
+            }
+        },
+    ),
+    "phi3 longrope": (
+        "phi3",
+        {
+            "original_max_position_embeddings": BORDER,
+            "rope_parameters": {
+                "rope_type": "longrope",
+                "rope_theta": 10000.0,
+                "original_max_position_embeddings": BORDER,
+                "short_factor": [1.0, 1.1, 1.2, 1.3],
+                "long_factor": [1.5, 2.0, 3.0, 4.0],
+            },
+        },
+    ),
+}
 EXPERTS = frozenset({"mixtral", "qwen2_moe"})
 METHODS: dict[str, dict[str, Any]] = {
     "lookahead": {},
@@ -60,6 +96,7 @@ METHODS: dict[str, dict[str, Any]] = {
 CORNERS = tuple(itertools.product((1, 2, 5, 15), (2, 3, 5), (0, 1, 5, 15)))
 # Small steps for the methods that know no pool: there only W and N change anything.
 PROMPTS = (1, 2, 50)
+BORDER_PROMPTS = (50, BORDER - 1, BORDER, BORDER + 1, BORDER + 20)
 TOKENS = 24
 
 
@@ -77,13 +114,16 @@ class FamilyCase:
 
 
 def all_family_cases() -> list[FamilyCase]:
-    return [FamilyCase(*case) for case in itertools.product(FAMILIES, METHODS, PROMPTS)]
+    cases = [FamilyCase(*case) for case in itertools.product(FAMILIES, METHODS, PROMPTS)]
+    # Prompts that end before, at and behind the border.
+    return cases + [FamilyCase(*case) for case in itertools.product(BORDERED, METHODS, BORDER_PROMPTS)]
 
 
 @cache
 def family_model(family: str) -> Any:
     """In float64, so that a near tie does not decide; mixtures of experts have products for float32 alone."""
-    model = tiny_model(family, **FAMILIES[family])
+    kind, settings = BORDERED.get(family) or (family, FAMILIES[family])
+    model = tiny_model(kind, **settings)
     return model if family in EXPERTS else model.to(torch.float64)
 
 
@@ -105,9 +145,11 @@ def generated(model: Any, prompt: Sequence[int], tokens: int) -> list[int]:
     return output[0, len(prompt) :].tolist()
 
 
-def decoded(model: Any, prompt: Sequence[int], config: LookaheadConfig) -> list[int]:
+def decoded(
+    model: Any, prompt: Sequence[int], config: LookaheadConfig, runner: TransformersRunner | None = None
+) -> list[int]:
     limit = context_length_of(model.config)
-    runner = TransformersRunner(model, limit)
+    runner = runner or TransformersRunner(model, limit)
     runner.prefill(prompt[:-1])
     sampler = sampler_of(config)
     draft = (TransformersRunner(model, limit), sampler) if config.method == "draft" else None

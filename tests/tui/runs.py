@@ -71,7 +71,7 @@ class LanguageRunner:
 
     language: Language
     ids: list[int]
-    context_length: int | None = None
+    position_limit: int | None = None
 
     def forward(self, tree: TokenTree) -> list[int]:
         paths: list[list[int]] = []

@@ -15,6 +15,10 @@ from lookahead_cli.decoding.tree import TokenTree
 class DraftRunner(Runner, Protocol):
     """A runner that can be set to a text."""
 
+    def has_room_for(self, tokens: int) -> bool:
+        """True where a text of so many tokens fits the context."""
+        ...
+
     def prefill(self, ids: Sequence[int]) -> bool:
         """Make the KV cache hold exactly `ids`, feeding only what it does not hold."""
         ...
@@ -47,12 +51,11 @@ class DraftProposer:
 
     def _decode(self, token: int) -> Iterator[int]:
         runner = self._runner
-        limit = runner.context_length
-        if limit is not None and len(self._ids) > limit:
+        if not runner.has_room_for(len(self._ids)):
             return
         runner.prefill(self._ids[:-1])
         for depth in range(self._length):
-            if limit is not None and len(runner.ids) >= limit:
+            if not runner.has_room_for(len(runner.ids) + 1):
                 return
             alone = TokenTree(token, len(runner.ids))
             readout = self._sampler.read(runner.forward(alone), alone, runner.ids, self._emitted + depth)
