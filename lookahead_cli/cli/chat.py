@@ -47,6 +47,7 @@ class ChatModel:
         """Load the model, if that was not done."""
         if self._model is None:
             report(Progress("importing torch and transformers"))
+            from lookahead_cli.cli.live import settle_memory
             from lookahead_cli.models.language_model import load_model
 
             self._model = load_model(
@@ -57,6 +58,7 @@ class ChatModel:
                 config=self.config,
                 on_progress=report,
             )
+            settle_memory()
         return self._model
 
     def answer(

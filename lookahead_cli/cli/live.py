@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,6 +36,15 @@ class RunRequest:
     config: LookaheadConfig
     greedy: bool = False
     record: Path | None = None
+
+
+def settle_memory() -> None:
+    """Leave what was loaded out of later garbage collections: torch and transformers are many objects.
+
+    Without this, collections take longer than drawing the screen does.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class LiveSource:
@@ -86,6 +96,7 @@ class LiveSource:
             config=request.config,
             on_progress=report,
         )
+        settle_memory()
         prompt_ids = encode(model, request.prompt, request.style)
         run = model.run(prompt_ids, request.config, greedy=request.greedy, cancel=cancel, on_progress=report)
         yield from run if request.record is None else record(run, request.record, self._recording_stopped)
