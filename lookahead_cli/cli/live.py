@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -67,7 +68,17 @@ def load_models(
         for spec in (options.spec, options.draft_model)
         if spec is not None
     ]
+    settle_memory()
     return loaded[0], loaded[1] if len(loaded) > 1 else None
+
+
+def settle_memory() -> None:
+    """Leave what was loaded out of later garbage collections: torch and transformers are many objects.
+
+    Without this, collections take longer than drawing the screen does.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class LiveSource:
