@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lookahead_cli.cli.benchmark import Measurement, Result
     from lookahead_cli.models.language_model import LanguageModel
 
-_HEADINGS = ("S", "steps", "nodes a step", "seconds", "tokens/s", "time ratio", "ids equal")
+_HEADINGS = ("S", "steps", "nodes\na step", "seconds", "tokens/s", "time\nratio", "ids\nequal")
 _LEGEND = (
     "S, the compression ratio: all tokens / all steps. Time ratio: greedy's decode seconds / these, "
     "median over the prompts; above 1 is quicker than greedy."
@@ -37,7 +37,7 @@ def _print_table(model: LanguageModel, results: Sequence[Result]) -> None:
 
     count = len(results[0].measurements)
     table = Table(box=None, pad_edge=False)
-    table.add_column("method and setting", no_wrap=True)
+    table.add_column("method and setting")
     for heading in _HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:

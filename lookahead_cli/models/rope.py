@@ -1,9 +1,9 @@
 """Rotary position embeddings whose frequencies depend on the largest position of a pass.
 
 Dynamic NTK stretches its frequencies with every position past the trained length; longrope changes to a
-second set there. A pass that feeds a guess past the border would therefore change what is accepted. So guesses
-stay before the border until the root crosses it, and passes behind it are fed with the frequencies that
-`generate` has at the same place.
+second set there. A pass that feeds a guess past the border would therefore change what is accepted. So
+guesses stay before the border until the root crosses it, and passes behind it are fed with the frequencies
+that `generate` has at the same place.
 """
 
 from __future__ import annotations

@@ -90,7 +90,8 @@ def test_the_table_is_on_standard_output_and_progress_on_standard_error(
     assert run(arguments(folder, model, "-s", "4,3,3")) == ExitCode.OK
     output = capsys.readouterr()
     assert "2 prompts · at most 8 tokens each" in output.out
-    rows = [line.split("  ")[0] for line in output.out.splitlines()[1:4]]
-    assert rows == ["method and setting", "greedy", "lookahead 4,3,3"]
+    rows = [line.split("  ")[0] for line in output.out.splitlines()[3:5]]
+    assert rows == ["greedy", "lookahead W 4 N 3 G 3"]
+    assert all(len(line) <= 80 for line in output.out.splitlines())
     assert "measuring a.py" in output.err
     assert "measuring" not in output.out

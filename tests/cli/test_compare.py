@@ -59,7 +59,19 @@ def test_methods_and_settings_are_chosen(capsys, prompt, model):
 
 
 def test_a_draft_model_and_sampling_have_equal_ids_too(capsys, prompt, model):
-    more = ("--method", "draft", "--draft-model", model, "-W", "3", "--temperature", "1", "--top-k", "5", "--strict")
+    more = (
+        "--method",
+        "draft",
+        "--draft-model",
+        model,
+        "-W",
+        "3",
+        "--temperature",
+        "1",
+        "--top-k",
+        "5",
+        "--strict",
+    )
     greedy, draft = compared(capsys, prompt, model, *more)
     assert draft["ids_equal"] == 1
     # A draft that is the model itself is always right: four tokens a step.

@@ -22,7 +22,11 @@ MANY = settings(max_examples=500, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(0, 3),
-    st.lists(st.tuples(st.lists(TOKENS, min_size=4, max_size=4), st.sampled_from(["window", "output"])), min_size=20, max_size=40),
+    st.lists(
+        st.tuples(st.lists(TOKENS, min_size=4, max_size=4), st.sampled_from(["window", "output"])),
+        min_size=20,
+        max_size=40,
+    ),
 )
 def test_the_pool_is_a_list_of_the_newest_n_grams_of_each_key(ngram_size, guess_set_size, insertions):
     pool = NGramPool(ngram_size, guess_set_size)
@@ -51,7 +55,11 @@ def test_the_pool_is_a_list_of_the_newest_n_grams_of_each_key(ngram_size, guess_
 
 
 @MANY
-@given(st.lists(st.tuples(st.integers(0, 30), TOKENS), min_size=20, max_size=40), st.booleans(), st.integers(2, 9))
+@given(
+    st.lists(st.tuples(st.integers(0, 30), TOKENS), min_size=20, max_size=40),
+    st.booleans(),
+    st.integers(2, 9),
+)
 def test_the_tree_is_a_set_of_paths(additions, merge, limit):
     tree = TokenTree(9, 100, 100 + limit, merge=merge)
     paths = [(9,)]  # the obvious model: each node's path
@@ -72,7 +80,9 @@ def test_the_tree_is_a_set_of_paths(additions, merge, limit):
     for node, path in enumerate(paths):
         for token in range(5):
             children = [
-                child for child, other in enumerate(paths) if tree.parents[child] == node and other == (*path, token)
+                child
+                for child, other in enumerate(paths)
+                if tree.parents[child] == node and other == (*path, token)
             ]
             assert list(tree.children(node, token)) == children
 
@@ -96,7 +106,11 @@ def test_a_node_sees_exactly_its_ancestors_and_itself(additions):
 @given(
     st.integers(1, 5),
     st.integers(2, 5),
-    st.lists(st.tuples(TOKENS, st.lists(st.one_of(st.none(), TOKENS), min_size=5, max_size=5)), min_size=10, max_size=40),
+    st.lists(
+        st.tuples(TOKENS, st.lists(st.one_of(st.none(), TOKENS), min_size=5, max_size=5)),
+        min_size=10,
+        max_size=40,
+    ),
     st.integers(0, 1000),
 )
 def test_the_window_is_the_last_outputs(window_size, ngram_size, moves, seed):

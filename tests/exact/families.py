@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from lookahead_cli.decoding.loop import decode
 from lookahead_cli.decoding.proposers import make_proposer, rules_of
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.models.loading import context_length_of
+from lookahead_cli.models.rope import is_stretched
 from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.sampling import sampler_of
 from tests.tiny import tiny_model
@@ -132,6 +134,9 @@ def prompt_of(length: int) -> list[int]:
 
 
 def generated(model: Any, prompt: Sequence[int], tokens: int) -> list[int]:
+    if is_stretched(model):
+        # Dynamic NTK keeps the frequencies of a longer text before; a short pass sets them back.
+        model(input_ids=torch.zeros(1, 1, dtype=torch.long), use_cache=False)
     inputs = torch.tensor([list(prompt)])
     output = model.generate(
         inputs,
@@ -152,7 +157,8 @@ def decoded(
     runner = runner or TransformersRunner(model, limit)
     runner.prefill(prompt[:-1])
     sampler = sampler_of(config)
-    draft = (TransformersRunner(model, limit), sampler) if config.method == "draft" else None
+    # A model of its own: position embeddings remember the longest text that was fed.
+    draft = (TransformersRunner(deepcopy(model), limit), sampler) if config.method == "draft" else None
     proposer = make_proposer(config, prompt, draft=draft)
     stopping = Stopping(config.max_new_tokens, context_length=limit)
     steps = decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config))

@@ -147,12 +147,17 @@ def test_a_wrong_setting_is_told_before_anything_is_read(name, value):
     _error(UsageError, "smollm2-135m", **{name: value})
 
 
-@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
-def test_positions_end_where_their_frequencies_would_change(kind):
-    rope = {"rope_type": kind, "rope_theta": 10000.0, "original_max_position_embeddings": 64, "factor": 4.0}
-    if kind == "longrope":
-        rope |= {"short_factor": [1.0] * 4, "long_factor": [2.0] * 4}
-    assert context_length_of(tiny_config(max_position_embeddings=256, rope_parameters=rope)) == 64
+def test_positions_go_on_past_the_border_of_length_dependent_embeddings():
+    dynamic = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
+    assert context_length_of(tiny_config(max_position_embeddings=64, rope_parameters=dynamic)) == 256
+    longrope = {
+        "rope_type": "longrope",
+        "rope_theta": 10000.0,
+        "original_max_position_embeddings": 64,
+        "short_factor": [1.0] * 4,
+        "long_factor": [2.0] * 4,
+    }
+    assert context_length_of(tiny_config(max_position_embeddings=256, rope_parameters=longrope)) == 256
 
 
 def test_a_model_without_a_limit_has_no_context_length():

@@ -34,7 +34,9 @@ def test_a_pool_is_saved_and_read_again_in_the_same_order(model, tmp_path):
     again = open_pool(model, CONFIG, PoolRequest(file=tmp_path / "pool.json"))
     assert sorted(again.entries()) == sorted(pool.entries())
     for key in {tokens[0] for tokens, _ in pool.entries()}:
-        assert [each.tokens for each in again.candidates(key)] == [each.tokens for each in pool.candidates(key)]
+        assert [each.tokens for each in again.candidates(key)] == [
+            each.tokens for each in pool.candidates(key)
+        ]
     assert [path.name for path in tmp_path.iterdir()] == ["pool.json"]
 
 
@@ -72,7 +74,11 @@ def test_a_foreign_pool_is_refused(model, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("no json", "is no saved pool"), ("[]", "is no saved pool"), ('{"type": "lookahead-pool"}', "another format")],
+    [
+        ("no json", "is no saved pool"),
+        ("[]", "is no saved pool"),
+        ('{"type": "lookahead-pool"}', "another format"),
+    ],
 )
 def test_what_is_no_pool_is_said(model, tmp_path, text, said):
     path = tmp_path / "pool.json"

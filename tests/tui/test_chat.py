@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lookahead_cli.cli.chat import ChatModel
+from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import UsageError
+from lookahead_cli.models.pools import PoolRequest
 from lookahead_cli.tui.chat import ChatApp
 from lookahead_cli.tui.theme import load_theme
 from tests.tiny import save_tiny_model
@@ -33,7 +35,7 @@ def folder(tmp_path_factory):
 
 def backend(folder, kind=ChatModel):
     config = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=12)
-    return kind(folder, "cpu", "float32", config)
+    return kind(ModelOptions(model=folder, device="cpu", dtype="float32"), config, PoolRequest())
 
 
 @asynccontextmanager
@@ -89,7 +91,8 @@ async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
 
 
 async def test_a_model_that_cannot_be_loaded_ends_the_chat_with_its_error(folder):
-    async with conversation(ChatModel(folder, "cpu", "float99", backend(folder).config)) as (pilot, app):
+    options = ModelOptions(model=folder, device="cpu", dtype="float99")
+    async with conversation(ChatModel(options, backend(folder).config, PoolRequest())) as (pilot, app):
         await wait_until(pilot, lambda: app._exit)
         assert isinstance(app.failure, UsageError)
 
@@ -158,3 +161,14 @@ def test_cancelling_reaches_a_run_that_is_being_read(folder):
     cancel.set()
     *_, footer = backend(folder).answer([{"role": "user", "content": "one"}], cancel, lambda _: None)
     assert (footer.finish_reason, footer.steps) == ("cancelled", 0)
+
+
+def test_the_pool_lives_on_from_turn_to_turn(folder):
+    chat = backend(folder)
+    messages = [{"role": "user", "content": "one two"}]
+    *_, first = chat.answer(messages, threading.Event(), lambda _: None)
+    kept = len(chat._pool)
+    messages += [{"role": "assistant", "content": first.text}, {"role": "user", "content": "three"}]
+    _, step, *_ = chat.answer(messages, threading.Event(), lambda _: None)
+    assert kept > 0
+    assert step.step.pool.size >= kept
