@@ -89,7 +89,8 @@ class PlainPrinter:
 
     def _compact_step(self, step: Step) -> list[Text]:
         line = Text().append(f"{step.index:>4}  ", "dim")
-        line.append(f"S {_emitted(step) / (step.index + 1):.2f}  {len(step.nodes):>4} nodes  ")
+        nodes = f"{len(step.nodes):>4} {'node ' if len(step.nodes) == 1 else 'nodes'}"
+        line.append(f"S {_emitted(step) / (step.index + 1):.2f}  {nodes}  ")
         return [line.append_text(self._accepted(step.accepted))]
 
     def _footer(self, footer: Footer) -> list[Text]:
@@ -102,7 +103,7 @@ class PlainPrinter:
 
     def _rule(self, step: Step) -> Text:
         left = f"── step {step.index} "
-        right = f" {len(step.nodes)} nodes"
+        right = f" {counted(len(step.nodes), 'node')}"
         right += f", {step.merged} saved by merging" if step.merged else ""
         right += f" · {step.seconds.total * 1000:.0f} ms"
         line = Text(left, style="bold")

@@ -63,6 +63,73 @@ def test_the_greedy_method_takes_one_step_a_token(
     assert "compression ratio S = 1.00" in capsys.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--method", "jacobi"),
+        ("--method", "prompt-lookup"),
+        ("--method", "lookahead-reference"),
+        ("--sources", "prompt"),
+        ("--sources", "prompt,recycled", "--node-budget", "8"),
+        ("--temperature", "0.9", "--top-p", "0.9", "--seed", "3"),
+        ("--repetition-penalty", "1.3"),
+    ],
+)
+def test_every_method_and_way_of_sampling_is_shown_and_equal_to_one_token_a_step(
+    prompt: Path, model: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, ...]
+) -> None:
+    assert visualize(prompt, model, "--greedy", *choice) == ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert "token ids: equal to greedy's, every one" in lines
+
+
+def test_a_draft_model_guesses(prompt: Path, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draft = ("--method", "draft", "--draft-model", str(model))
+    assert visualize(prompt, model, "--greedy", *draft) == ExitCode.OK
+    output = capsys.readouterr().out
+    assert "token ids: equal to greedy's, every one" in output
+    assert " draft" in output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--method", "draft"), "needs a draft model"),
+        (("--draft-model", "smollm2-135m"), "has nothing to do"),
+        (("--sources", "stars"), "There is no source called 'stars'"),
+        (("--top-p", "2"), "top-p = 2 is no share"),
+        (("--method", "greedy", "--pool", "pool.json"), "has no n-gram pool"),
+    ],
+)
+def test_options_that_cannot_work_together_are_said(
+    prompt: Path, model: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
+) -> None:
+    assert visualize(prompt, model, *options) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_stop_string_ends_the_text(prompt: Path, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert visualize(prompt, model, "--json") == ExitCode.OK
+    text = json.loads(capsys.readouterr().out.splitlines()[-1])["text"]
+    assert visualize(prompt, model, "--json", "--stop", text[2:5]) == ExitCode.OK
+    footer = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert footer["finish_reason"] == "stop"
+    assert footer["text"] == text[: text.index(text[2:5]) + 3]
+
+
+def test_a_pool_is_kept_in_a_file(
+    prompt: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = tmp_path / "pool.json"
+    assert visualize(prompt, model, "--pool", str(pool), "--pool-from", str(prompt), "--json") == ExitCode.OK
+    first = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert pool.exists()
+    assert visualize(prompt, model, "--pool", str(pool), "--json") == ExitCode.OK
+    second = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert second["output_ids"] == first["output_ids"]
+    assert second["steps"] <= first["steps"]
+
+
 def test_json_is_the_trace_and_nothing_else(
     prompt: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,7 +78,12 @@ class Panel(Drawn):
 
     def waiting(self, view: RunView, width: int, what: str) -> list[Line]:
         """What a panel says that has nothing to show."""
-        words = "waiting for the first step" if view.step is None else f"{view.method} decoding has no {what}"
+        if view.step is None:
+            words = "waiting for the first step"
+        elif view.method == "lookahead":
+            words = f"the sources of this run have no {what}"
+        else:
+            words = f"{view.method} decoding has no {what}"
         return [Line(width).add(words, self.style("muted"))]
 
     # The frame.
