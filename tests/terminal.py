@@ -37,7 +37,9 @@ class Terminal:
             fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             if stdin is not None:
                 os.dup2(stdin, 0)
-            os.execvpe(command[0], list(command), environment)
+            # A test runner may say how wide its own output is; here the terminal's size counts.
+            said = {name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")}
+            os.execvpe(command[0], list(command), said)
         self.running.add(self.pid)
         self.resize(columns, lines)
         self.modes_before = termios.tcgetattr(self.descriptor)
