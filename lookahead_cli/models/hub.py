@@ -14,6 +14,7 @@ from typing import Any
 from lookahead_cli.errors import LookaheadError, ModelError
 from lookahead_cli.models.aliases import default_model
 from lookahead_cli.models.progress import Report, bar_class, quiet
+from lookahead_cli.models.storage import is_about
 
 _SMALL_FILES = ("*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
 # Sub-folders hold other formats of the same weights; `consolidated` is the original form of Mistral's.
@@ -93,6 +94,11 @@ def hub_error(repo: str, error: Exception) -> ModelError:
         return ModelError(
             f"The disk of the hub's cache '{constants.HF_HUB_CACHE}' is full.",
             "Free some space, or give another folder in the environment variable HF_HOME.",
+        )
+    if isinstance(error, OSError) and is_about(error, Path(constants.HF_HUB_CACHE)):
+        return ModelError(
+            f"The hub's cache '{constants.HF_HUB_CACHE}' cannot be written: {error.strerror}.",
+            "Give another folder in the environment variable HF_HOME.",
         )
     if constants.HF_HUB_OFFLINE:
         return ModelError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,15 @@ from lookahead_cli.trace.events import Progress
 
 # Where single kinds of layers stretch positions by the largest one fed, the context ends where that begins.
 _LENGTH_DEPENDENT_ROPE = ("dynamic", "longrope")
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+    "tekken.json",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +144,13 @@ def read_config(folder: Path, name: str) -> Any:
     from transformers import AutoConfig, __version__
 
     try:
+        json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The configuration of {name} is damaged: '{folder / 'config.json'}' is no JSON.",
+            "Fetch the model again, or choose another one.",
+        ) from error
+    try:
         with quiet(ignore, name):
             return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # a damaged configuration can raise anything
@@ -178,6 +195,11 @@ def _load(
 
     label = f"loading {source.name}"
     report(Progress(label))
+    if not any((folder / file).is_file() for file in _TOKENIZER_FILES):
+        raise ModelError(
+            f"{source.name} has no tokenizer: '{folder}' holds no {_TOKENIZER_FILES[0]}.",
+            "Put the tokenizer's files beside the weights, or choose another model.",
+        )
     try:
         with quiet(report, label):
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)

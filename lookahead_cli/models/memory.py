@@ -151,6 +151,10 @@ def _what_fits(shape: ModelShape, dtype: torch.dtype, tokens: int, nodes: int, f
     fitting = (free - base) // max(1, one - base)
     if fitting >= _FEWEST_TOKENS:
         ways.append(f"at most {fitting:,} tokens, prompt and --max-new-tokens together")
+    per_node = memory_need(shape, dtype, tokens, 1).total - memory_need(shape, dtype, tokens, 0).total
+    fewer = (free - memory_need(shape, dtype, tokens, 0).total) // max(1, per_node)
+    if 1 <= fewer < nodes:
+        ways.append(f"at most {fewer:,} nodes a step, not {nodes:,} (smaller -W, -N, -G)")
     smaller = smaller_aliases(shape.parameters, dtype, free)
     if smaller:
         ways.append("a smaller model: " + ", ".join(f"{alias.name}" for alias in smaller))

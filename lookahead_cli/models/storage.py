@@ -62,12 +62,20 @@ def disk_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise full_disk(folder) from error
-        if isinstance(error, PermissionError) or error.errno in (errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        if is_about(error, folder):
             raise ModelError(
                 f"The cache folder '{folder}' cannot be written: {error.strerror}.",
                 "Give another one in the environment variable LOOKAHEAD_CACHE.",
             ) from error
         raise
+
+
+def is_about(error: Exception, folder: Path) -> bool:
+    """True for what the operating system says about a folder, something in it, or where it would lie."""
+    if not isinstance(error, OSError) or not isinstance(error.filename, str | Path):
+        return False
+    path, folder = Path(error.filename).absolute(), folder.absolute()
+    return path.is_relative_to(folder) or folder.is_relative_to(path)
 
 
 def need_room(folder: Path, needed: int) -> None:

@@ -101,7 +101,9 @@ def test_too_large_a_model_is_refused_before_its_weights_are_read(folder):
 
 def test_a_damaged_configuration_is_told(folder):
     (folder / "config.json").write_text("{ not json")
-    assert "configuration of tiny-llama cannot be read" in _error(ModelError, folder)
+    line = _error(ModelError, folder)
+    assert "configuration of tiny-llama is damaged" in line
+    assert "Fetch the model again" in line
 
 
 def test_a_kind_of_model_that_transformers_does_not_know_is_told(folder):
@@ -139,6 +141,8 @@ def test_weights_that_lack_a_tensor_are_told_and_not_made_up(folder):
 def test_a_missing_tokenizer_is_told(folder):
     for path in folder.glob("tokenizer*"):
         path.unlink()
+    assert "tiny-llama has no tokenizer" in _error(ModelError, folder)
+    (folder / "tokenizer.json").write_text("{}")
     assert "tokenizer of tiny-llama cannot be read" in _error(ModelError, folder)
 
 

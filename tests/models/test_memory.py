@@ -18,10 +18,10 @@ CPU = torch.device("cpu")
 SEVEN = ModelShape(parameters=6_738_546_688, layers=32, kv_heads=32, head_dim=128, vocabulary=32016)
 
 
-def _refused(available, *, shape=SEVEN, dtype=torch.float32, tokens=2000):
+def _refused(available, *, shape=SEVEN, dtype=torch.float32, tokens=2000, nodes=120):
     with pytest.raises(MemoryLimitError) as caught:
         check_memory(
-            shape, name="Some", dtype=dtype, device=CPU, tokens=tokens, nodes=120, available=available
+            shape, name="Some", dtype=dtype, device=CPU, tokens=tokens, nodes=nodes, available=available
         )
     assert caught.value.exit_code is ExitCode.MEMORY
     return caught.value
@@ -81,6 +81,14 @@ def test_fewer_tokens_are_offered_where_they_fit():
     fitting = int(hint.split("at most ")[1].split(" tokens")[0].replace(",", ""))
     need = memory_need(SEVEN, torch.float32, fitting, 120)
     assert need.total <= 28 * 10**9 < memory_need(SEVEN, torch.float32, fitting + 1, 120).total
+
+
+def test_fewer_nodes_are_offered_where_they_fit():
+    hint = _refused(40 * 10**9, nodes=400_000).hint
+    fitting = int(hint.split("at most ")[1].split(" nodes")[0].replace(",", ""))
+    assert "not 400,000" in hint
+    assert memory_need(SEVEN, torch.float32, 2000, fitting).total <= 40 * 10**9
+    assert memory_need(SEVEN, torch.float32, 2000, fitting + 1).total > 40 * 10**9
 
 
 def test_smaller_models_are_offered_largest_first():
