@@ -17,7 +17,7 @@ def bench(
     prompts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FOLDER|FILE]...",
+            metavar="FOLDER|FILE",
             show_default=False,
             help="Prompts, or folders of them. Default: ./examples.",
         ),

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lookahead_cli.cli import checks, options
+from lookahead_cli.cli.console import note
 from lookahead_cli.cli.options import ModelOptions
+from lookahead_cli.cli.output import can_show_a_screen
+from lookahead_cli.cli.prompts import read_standard_input
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.errors import InputError
+from lookahead_cli.errors import ExitCode
 
 if TYPE_CHECKING:
     from lookahead_cli.decoding.pool import NGramPool
@@ -105,24 +108,22 @@ def chat(
     model.check(method)
     backend = ChatModel(model, config, checks.read_pools(pools, config))
     try:
-        if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if plain or not (sys.stdin.isatty() and can_show_a_screen()):
             return _plain(backend, system)
         from lookahead_cli.tui.chat import run_chat
 
-        run_chat(backend, theme=theme, system=system)
+        interrupted = run_chat(backend, theme=theme, system=system)
     finally:
         backend.close()
-    return 0
+    return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 
 def _questions() -> Iterator[str]:
     """One question from a pipe, or line by line from a terminal."""
     if not sys.stdin.isatty():
-        question = sys.stdin.read().strip()
-        if not question:
-            raise InputError("There is no question.", "Pipe one in: echo question | lookahead chat --plain")
-        yield question
+        yield read_standard_input("question").strip()
         return
+    note("A question a line; Ctrl+D leaves.")
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
@@ -133,7 +134,7 @@ def _questions() -> Iterator[str]:
 
 
 def _plain(backend: ChatModel, system: str | None) -> int:
-    from lookahead_cli.cli.console import StderrProgress, note
+    from lookahead_cli.cli.console import StderrProgress
     from lookahead_cli.trace.events import Footer, StepEvent
     from lookahead_cli.tui.run_view import answer_line
     from lookahead_cli.tui.token_text import plain_text, text_of

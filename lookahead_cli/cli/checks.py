@@ -13,6 +13,8 @@ from lookahead_cli.errors import InputError, UsageError
 if TYPE_CHECKING:
     from lookahead_cli.models.pools import PoolRequest
 
+_TRACE_BEGINS = b'{"type":"header"'
+
 
 def check_theme(theme: str | None) -> None:
     """Refuse a theme that is not there; a broken one is named, and the default is used.
@@ -60,22 +62,42 @@ def check_speed(speed: float | None) -> None:
         )
 
 
-def check_writable(path: Path | None, *, inputs: tuple[str, ...] = ()) -> None:
+def check_record(path: Path | None, prompt: str) -> None:
+    """Refuse to record into a file that cannot be written, or that holds something else than a trace.
+
+    Args:
+        path: The file to write; None passes.
+        prompt: The prompt's file.
+
+    Raises:
+        InputError: It is a folder, its folder is missing, or it would overwrite something of value.
+    """
+    check_writable(path)
+    if path is None or not path.is_file():
+        return
+    if Path(prompt).exists() and path.samefile(prompt):
+        raise InputError(f"'{path}' is the prompt itself.", "Record into another file.")
+    with path.open("rb") as stream:
+        beginning = stream.read(len(_TRACE_BEGINS))
+    if beginning not in (b"", _TRACE_BEGINS):
+        raise InputError(
+            f"'{path}' is there and is no trace.", "Record into another file, or remove this one first."
+        )
+
+
+def check_writable(path: Path | None) -> None:
     """Refuse a file that cannot be written, before a model is loaded for it.
 
     Args:
         path: The file to write; None passes.
-        inputs: Files that are read by the same command and must not be overwritten.
 
     Raises:
-        InputError: It is a folder, its folder is missing, or it must not be written.
+        InputError: It is a folder, or its folder is missing.
     """
     if path is None:
         return
     if path.is_dir():
         raise InputError(f"'{path}' is a folder.", "Name a file in it.")
-    if any(Path(name).exists() and path.exists() and path.samefile(name) for name in inputs):
-        raise InputError(f"'{path}' is the prompt itself.", "Record into another file.")
     if path.exists() and not path.is_file():
         return  # a pipe or a device: opening it to try would already use it up
     is_new = not path.exists()

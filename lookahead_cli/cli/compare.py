@@ -19,7 +19,7 @@ _METHODS = ("jacobi", "prompt-lookup", "lookahead")
 @options.with_groups
 def compare(
     prompts: Annotated[
-        list[str], typer.Argument(metavar="FILE...", show_default=False, help="Prompts, or folders of them.")
+        list[str], typer.Argument(metavar="FILE", show_default=False, help="Prompts, or folders of them.")
     ],
     model: options.ModelOptions,
     setting: options.SettingOptions,
@@ -90,6 +90,7 @@ def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
 def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Difference]]) -> None:
     from lookahead_cli.cli.console import output_console, without_controls, writing_output
     from lookahead_cli.cli.results import token_text
+    from lookahead_cli.trace.words import number
 
     console = output_console()
     with writing_output():
@@ -101,7 +102,7 @@ def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Di
             )
             gap = difference.top_two_gap
             apart = "" if gap is None else f"; greedy's top two logits are {gap:.2g} apart there"
-            line = f"{name}, {prompt}: first difference at output position {difference.position}: "
+            line = f"{name}, {prompt}: first difference at output token {number(difference.position)}: "
             console.print(without_controls(f"{line}greedy {expected}, here {got}{apart}"), soft_wrap=True)
         console.print(_meaning(model.dtype), style="dim", soft_wrap=True)
 

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from lookahead_cli.cli import complete
 from lookahead_cli.decoding.config import SOURCES, LookaheadConfig, Method
 from lookahead_cli.errors import UsageError
 
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 SMALL_WINDOW, SMALL_NGRAM, SMALL_GUESS_SET = 7, 5, 7
 
 
-def _option(*names: str, panel: str, help: str, metavar: str | None = None, shown: bool = False) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, show_default=shown)
+def _option(
+    *names: str,
+    panel: str,
+    help: str,
+    metavar: str | None = None,
+    shown: bool = False,
+    complete: Callable[[str], Sequence[str]] | None = None,
+) -> Any:
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        rich_help_panel=panel,
+        show_default=shown,
+        autocompletion=complete,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +49,21 @@ class ModelOptions:
             "-m",
             metavar="MODEL",
             panel="Model",
+            complete=complete.models,
             help="An alias (see `lookahead models`), a hub id, a local folder, or a .gguf file. "
             "Default: SmolLM2 135M.",
         ),
     ] = None
     device: Annotated[
         str,
-        _option("--device", metavar="DEVICE", panel="Model", shown=True, help="auto, cpu, cuda or mps."),
+        _option(
+            "--device",
+            metavar="DEVICE",
+            panel="Model",
+            shown=True,
+            complete=complete.devices,
+            help="auto, cpu, cuda or mps.",
+        ),
     ] = "auto"
     dtype: Annotated[
         str,
@@ -47,6 +72,7 @@ class ModelOptions:
             metavar="DTYPE",
             panel="Model",
             shown=True,
+            complete=complete.dtypes,
             help="auto, float32, bfloat16 or float16. Only float32 promises greedy decoding's ids.",
         ),
     ] = "auto"
@@ -56,6 +82,7 @@ class ModelOptions:
             "--draft-model",
             metavar="MODEL",
             panel="Model",
+            complete=complete.models,
             help="A smaller model with the same vocabulary, which guesses for --method draft.",
         ),
     ] = None
@@ -68,14 +95,22 @@ class ModelOptions:
         return default_model() if self.model is None else self.model
 
     def check(self, method: str) -> None:
-        """Refuse names that name no model, before torch is imported for them.
+        """Refuse names that name no model, device or type, before torch is imported for them.
 
         Raises:
             ModelError: A name is no alias, no path that is there, and no hub id.
-            UsageError: A draft model is missing, or has nothing to do.
+            UsageError: There is no such device or type; or a draft model is missing, or has nothing to do.
         """
         from lookahead_cli.models.sources import find_source
 
+        if not _DEVICE.fullmatch(self.device):
+            raise UsageError(
+                f"There is no device called '{self.device}'.", f"Choose {', '.join(complete.DEVICES)}."
+            )
+        if self.dtype not in complete.DTYPES:
+            raise UsageError(
+                f"There is no dtype called '{self.dtype}'.", f"Choose {', '.join(complete.DTYPES)}."
+            )
         find_source(self.spec)
         if self.draft_model is not None:
             find_source(self.draft_model)
@@ -126,6 +161,7 @@ class SettingOptions:
             metavar="LIST",
             panel="Decoding",
             shown=True,
+            complete=complete.sources,
             help="Where lookahead takes guesses from: window, prompt (with the output), recycled (what "
             "earlier steps saw after the same tokens).",
         ),
@@ -310,6 +346,7 @@ Theme = Annotated[
         "--theme",
         metavar="THEME",
         panel="Output",
+        complete=complete.themes,
         help="A theme's name (see `lookahead themes`) or its file.",
     ),
 ]

@@ -53,14 +53,18 @@ def choose_view(*, plain: bool, compact: bool, json: bool) -> View:
         UsageError: Two views were asked for.
     """
     if json and (plain or compact):
-        raise UsageError("--json and --plain both want standard output.", "Choose one of them.")
+        other = "--plain" if plain else "--compact"
+        raise UsageError(f"--json and {other} both want standard output.", "Choose one of them.")
     if json:
         return "json"
     if compact:
         return "compact"
-    if plain or not sys.stdout.isatty() or os.environ.get("TERM") in {"dumb", "unknown"}:
-        return "plain"
-    return "screen"
+    return "plain" if plain or not can_show_a_screen() else "screen"
+
+
+def can_show_a_screen() -> bool:
+    """True where standard output is a terminal on which text can be placed."""
+    return sys.stdout.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
 
 
 def show(source: RunSource, output: Output) -> ExitCode:
@@ -149,11 +153,11 @@ def _on_screen(source: RunSource, output: Output) -> ExitCode:
     from lookahead_cli.tui.app import run_visualize
 
     watched = WatchedSource(source)
-    run_visualize(watched, theme=output.theme, paused=output.paused, speed=output.speed)
+    interrupted = run_visualize(watched, theme=output.theme, paused=output.paused, speed=output.speed)
     _warn(source)
     for line in watched.ending():
         print(without_controls(line))
-    return watched.exit_code()
+    return ExitCode.INTERRUPTED if interrupted else watched.exit_code()
 
 
 def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:

@@ -13,6 +13,7 @@ from lookahead_cli.cli.summary import counted, summary_lines
 from lookahead_cli.decoding.records import Accepted, Candidate, Step, WindowRecord
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
 from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.trace.words import number, provenance
 from lookahead_cli.tui.token_text import cell_width, visible
 
 MATCHED, MISMATCHED, UNREACHED, FREE = "✓", "✗", "·", "★"
@@ -88,7 +89,7 @@ class PlainPrinter:
         return lines
 
     def _compact_step(self, step: Step) -> list[Text]:
-        line = Text().append(f"{step.index:>4}  ", "dim")
+        line = Text().append(f"{number(step.index):>4}  ", "dim")
         nodes = f"{len(step.nodes):>4} {'node ' if len(step.nodes) == 1 else 'nodes'}"
         line.append(f"S {_emitted(step) / (step.index + 1):.2f}  {nodes}  ")
         return [line.append_text(self._accepted(step.accepted))]
@@ -102,7 +103,7 @@ class PlainPrinter:
     # The parts of a step.
 
     def _rule(self, step: Step) -> Text:
-        left = f"── step {step.index} "
+        left = f"── step {number(step.index)} "
         right = f" {counted(len(step.nodes), 'node')}"
         right += f", {step.merged} saved by merging" if step.merged else ""
         right += f" · {step.seconds.total * 1000:.0f} ms"
@@ -173,7 +174,7 @@ class PlainPrinter:
                 else "pool_hit"
             )
             line.append(" ").append(self._token(token, 14), self._style_of(role))
-        line.append(f"  {_born(candidate)}", "dim")
+        line.append(f"  {provenance(candidate)}", "dim")
         if candidate.wanted is None or rejected_at is None or rejected_at >= len(candidate.tokens):
             return [line]
         why = Text("wanted ")
@@ -230,10 +231,6 @@ class PlainPrinter:
 def _safe_lines(text: str) -> list[str]:
     """Lines of model or file text that cannot steer a terminal."""
     return [without_controls(line.expandtabs(4)) for line in text.split("\n")]
-
-
-def _born(candidate: Candidate) -> str:
-    return candidate.source if candidate.born < 0 else f"{candidate.source}, step {candidate.born}"
 
 
 def _emitted(step: Step) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from lookahead_cli.cli.console import note
 from lookahead_cli.errors import InputError, UsageError
 
 STANDARD_INPUT = "-"
@@ -60,7 +61,7 @@ def read_prompt(file: str) -> Prompt:
         InputError: It is missing, a folder, unreadable, empty, binary, or far longer than any context.
     """
     if file == STANDARD_INPUT:
-        return Prompt(file, _as_text(sys.stdin.buffer.read(MOST_BYTES + 1), "Standard input"))
+        return Prompt(file, read_standard_input("prompt"))
     path = Path(file)
     try:
         with path.open("rb") as stream:
@@ -75,6 +76,21 @@ def read_prompt(file: str) -> Prompt:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"'{file}' cannot be read ({reason}).", "Check its permissions.") from error
     return Prompt(path.name, _as_text(data, f"'{file}'"), path.suffix.lower() not in _PLAIN_TEXT)
+
+
+def read_standard_input(what: str) -> str:
+    """The text on standard input, to its end; a person at a terminal is told how to end it.
+
+    Args:
+        what: What is read, for that person.
+
+    Raises:
+        InputError: It is empty, binary, or far longer than any context.
+    """
+    if sys.stdin.isatty():
+        end = "Ctrl+Z and Enter" if sys.platform == "win32" else "Ctrl+D"
+        note(f"Type the {what}; {end} on a line of its own ends it.")
+    return _as_text(sys.stdin.buffer.read(MOST_BYTES + 1), "Standard input", f"Pipe a {what} into it.")
 
 
 def encode(model: Encoder, prompt: Prompt, style: PromptStyle) -> tuple[int, ...]:
@@ -100,8 +116,8 @@ def encode(model: Encoder, prompt: Prompt, style: PromptStyle) -> tuple[int, ...
     return model.encode_chat([{"role": "user", "content": prompt.text.strip()}])
 
 
-def _as_text(data: bytes, subject: str) -> str:
-    """The bytes as text; `subject` names them in a refusal."""
+def _as_text(data: bytes, subject: str, if_empty: str = "Put a prompt into it.") -> str:
+    """The bytes as text; `subject` names them in a refusal, `if_empty` says what to do then."""
     if len(data) > MOST_BYTES:
         raise InputError(
             f"{subject} is longer than {MOST_BYTES // 1_000_000} MB, more than any model's context.",
@@ -116,5 +132,5 @@ def _as_text(data: bytes, subject: str) -> str:
             f"{subject} is not text in UTF-8.", "Give a text file, or convert it to UTF-8 first."
         )
     if not text.strip():
-        raise InputError(f"{subject} is empty.", "Put a prompt into it.")
+        raise InputError(f"{subject} is empty.", if_empty)
     return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,8 +11,12 @@ from lookahead_cli.cli import checks, options
 
 def replay(
     trace: Annotated[
-        Path,
-        typer.Argument(metavar="TRACE", help="A trace written by --record or --json.", show_default=False),
+        str,
+        typer.Argument(
+            metavar="TRACE",
+            help="A trace written by --record or --json; - reads standard input.",
+            show_default=False,
+        ),
     ],
     plain: options.Plain = False,
     compact: options.Compact = False,
@@ -34,4 +37,4 @@ def replay(
     view = choose_view(plain=plain, compact=compact, json=json)
     checks.check_speed(speed)
     checks.check_theme(theme)
-    return show(TraceSource(trace), Output(view, theme, paused, speed))
+    return show(TraceSource.named(trace), Output(view, theme, paused, speed))

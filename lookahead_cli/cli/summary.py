@@ -6,14 +6,7 @@ from collections.abc import Callable
 
 from lookahead_cli.errors import ExitCode
 from lookahead_cli.trace.events import Footer, GreedyRun, Header
-
-_ENDED = {
-    "eos": "the model ended the text",
-    "stop": "a stop string was reached",
-    "length": "--max-new-tokens reached",
-    "context": "the context is full",
-    "cancelled": "stopped before its end",
-}
+from lookahead_cli.trace.words import ENDINGS, number
 
 
 def summary_lines(footer: Footer, token: Callable[[int], str]) -> list[str]:
@@ -27,12 +20,11 @@ def summary_lines(footer: Footer, token: Callable[[int], str]) -> list[str]:
     run = f"{counted(tokens, 'token')} in {counted(footer.steps, 'step')}"
     if footer.seconds > 0:
         run += f", {footer.seconds:.2f} s ({tokens / footer.seconds:.1f} tokens/s)"
-    lines = [f"{run}; {_ENDED[footer.finish_reason]}"]
+    lines = [f"{run}; {ENDINGS[footer.finish_reason]}"]
     if footer.greedy is not None:
         lines.extend(_greedy_lines(footer, footer.greedy, token))
-    lines.append(
-        f"compression ratio S = {footer.compression_ratio:.2f} (tokens / steps); greedy decoding has S = 1.00"
-    )
+    ratio = f"S = {footer.compression_ratio:.2f}" if footer.steps else "S: none yet, no step was decoded"
+    lines.append(f"compression ratio {ratio} (tokens / steps); greedy decoding has S = 1.00")
     return lines
 
 
@@ -52,7 +44,8 @@ def _greedy_lines(footer: Footer, greedy: GreedyRun, token: Callable[[int], str]
         speed += f"; time ratio {ratio:.2f}x, {'quicker' if ratio > 1 else 'slower'} than greedy"
     if greedy.ids_equal:
         return [speed, "token ids: equal to greedy's, every one"]
-    difference = f"token ids: first difference at output position {greedy.first_difference}"
+    assert greedy.first_difference is not None
+    difference = f"token ids: first difference at output token {number(greedy.first_difference)}"
     if greedy.expected is not None:
         difference += f": greedy {token(greedy.expected)}"
         difference += f", here {'the end' if greedy.got is None else token(greedy.got)}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json as json_module
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from lookahead_cli.tui.theme import Theme
 
 _ROLES = ("accepted", "free", "bonus", "rejected", "wanted", "pool_hit", "age_0", "age_1", "age_2", "muted")
 _WORDS = {
@@ -20,7 +23,9 @@ _WORDS = {
 
 
 def themes(
-    name: Annotated[str | None, typer.Argument(help="Show this one only: a name, or a theme file.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="THEME", help="Show this one only: a name, or a theme file.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Write names, files and colours as JSON.")] = False,
 ) -> None:
     """List the themes, each with a line of its roles."""
@@ -28,7 +33,7 @@ def themes(
 
     from lookahead_cli.cli.console import output_console
     from lookahead_cli.errors import InputError
-    from lookahead_cli.tui.theme import Theme, available_themes, load_theme
+    from lookahead_cli.tui.theme import available_themes, load_theme
 
     names = [name] if name is not None else [entry.name for entry in available_themes()]
     loaded: dict[str, Theme | InputError] = {}
@@ -45,7 +50,7 @@ def themes(
                 [
                     {"name": each, "error": str(theme)}
                     if isinstance(theme, InputError)
-                    else theme.model_dump()
+                    else theme.model_dump() | {"name": _called(each, theme)}
                     for each, theme in loaded.items()
                 ],
                 indent=2,
@@ -57,8 +62,13 @@ def themes(
         if isinstance(theme, InputError):
             console.print(Text(f"{each}: {theme}"))
             continue
-        console.print(Text(f"{theme.name:<12}").append(theme.description, "dim"))
+        console.print(Text(f"{_called(each, theme):<12}").append(theme.description, "dim"))
         line = Text("  ")
         for role in _ROLES:
             line.append(_WORDS.get(role, role), theme.style(role)).append("  ")
         console.print(line)
+
+
+def _called(asked: str, theme: Theme) -> str:
+    """What `--theme` takes: a theme of one's own may carry the name of another in its file."""
+    return theme.name if asked.endswith(".toml") else asked

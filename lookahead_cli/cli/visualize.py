@@ -60,7 +60,7 @@ def visualize(
     checks.check_speed(speed)
     checks.check_theme(theme)
     prompt = read_prompt(file)
-    checks.check_writable(record, inputs=(file,))
+    checks.check_record(record, file)
     model.check(method)
     request = RunRequest(
         model=model,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from lookahead_cli.decoding.records import FinishReason, Step
 
@@ -120,7 +120,7 @@ class Footer:
         steps: Decoding steps.
         compression_ratio: Emitted tokens / steps; 0.0 for a run without a step.
         seconds: Decode seconds (sum of the steps'), prefill apart.
-        finish_reason: Why it ended; `cancelled` when a person stopped it.
+        finish_reason: Why it ended; `cancelled` when a person stopped it, `cut` where a trace has no end.
         greedy: The greedy run beside it, where one was asked for.
         tokens: Text of ids first seen here, such as greedy's at the first difference.
         extra: Fields of a newer schema, kept as they are.
@@ -131,7 +131,7 @@ class Footer:
     steps: int
     compression_ratio: float
     seconds: float
-    finish_reason: FinishReason
+    finish_reason: FinishReason | Literal["cut"]
     greedy: GreedyRun | None = None
     tokens: Mapping[int, TokenText] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -6,24 +6,32 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from lookahead_cli.errors import InputError
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
-from lookahead_cli.trace.schema import SchemaError, from_json
+from lookahead_cli.trace.schema import NewerSchemaError, SchemaError, from_json
 
 
-def read_trace(path: str | os.PathLike[str]) -> Iterator[Header | StepEvent | Footer]:
+def read_trace(file: str | os.PathLike[str] | IO[str]) -> Iterator[Header | StepEvent | Footer]:
     """Read a trace, event by event.
 
     A trace of a run that was killed has no footer, and perhaps half a last line: it is read up to there, and
-    gets a footer with finish reason `cancelled`.
+    gets a footer with finish reason `cut`.
+
+    Args:
+        file: A path, or a stream of the trace's lines, which is closed at its end.
 
     Raises:
         InputError: There is no such file, or a line of it is not an event; names the file and the line.
     """
-    name = os.fspath(path)
+    if not isinstance(file, str | os.PathLike):
+        with file:
+            yield from _events(file, "standard input")
+        return
+    name = os.fspath(file)
     try:
-        stream = Path(path).open(encoding="utf-8")  # noqa: SIM115 - closed by the `with` below, opened where its errors are told apart
+        stream = Path(file).open(encoding="utf-8")  # noqa: SIM115 - closed by the `with` below, opened where its errors are told apart
     except FileNotFoundError as error:
         raise InputError(
             f"There is no trace '{name}'.", "Record one with 'lookahead visualize FILE --record TRACE'."
@@ -48,6 +56,8 @@ def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | F
             except (json.JSONDecodeError, SchemaError, RecursionError) as error:
                 if header is not None and not line.endswith("\n"):
                     break  # The run was killed while it wrote this line.
+                if isinstance(error, NewerSchemaError):
+                    raise _newer(name, str(error)) from error
                 reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
                 raise _damaged(name, number, reason) from error
             if event is None:
@@ -69,7 +79,7 @@ def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | F
         raise _damaged(name, 1, "it is not text") from error
     if header is None:
         raise _damaged(name, 1, "the file is empty")
-    yield _cancelled_footer(header, steps)
+    yield _footer_of_a_cut_trace(header, steps)
 
 
 def _damaged(name: str, number: int, reason: str) -> InputError:
@@ -79,7 +89,13 @@ def _damaged(name: str, number: int, reason: str) -> InputError:
     )
 
 
-def _cancelled_footer(header: Header, steps: list[StepEvent]) -> Footer:
+def _newer(name: str, reason: str) -> InputError:
+    return InputError(
+        f"'{name}' was written by a newer version: {reason}.", "Update lookahead to read this trace."
+    )
+
+
+def _footer_of_a_cut_trace(header: Header, steps: list[StepEvent]) -> Footer:
     texts: dict[int, TokenText] = dict(header.tokens)
     for event in steps:
         texts.update(event.tokens)
@@ -91,5 +107,5 @@ def _cancelled_footer(header: Header, steps: list[StepEvent]) -> Footer:
         steps=len(steps),
         compression_ratio=len(ids) / len(steps) if steps else 0.0,
         seconds=sum(event.step.seconds.total for event in steps),
-        finish_reason="cancelled",
+        finish_reason="cut",
     )

@@ -33,6 +33,10 @@ class SchemaError(ValueError):
     """A line that is JSON but no event."""
 
 
+class NewerSchemaError(SchemaError):
+    """A header of a schema that is not known yet."""
+
+
 def to_json(event: Header | StepEvent | Footer) -> dict[str, Json]:
     """The object that stands for an event on its line."""
     if isinstance(event, Header):
@@ -100,8 +104,10 @@ def _tokens(table: Mapping[str, Json]) -> dict[int, TokenText]:
 
 def _header(body: dict[str, Json]) -> Header:
     schema = body.pop("schema", None)
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise SchemaError(f"its schema is {schema}, and this version reads up to {SCHEMA}")
+    if not isinstance(schema, int):
+        raise SchemaError("its header names no schema")
+    if schema > SCHEMA:
+        raise NewerSchemaError(f"its schema is {schema}, and this version reads up to {SCHEMA}")
     body["prompt_ids"] = _ids(body["prompt_ids"])
     body["tokens"] = _tokens(body.get("tokens", {}))
     return Header(**_with_extra(Header, body))

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
-from lookahead_cli.trace.events import Footer, Header, Progress
+from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.pacing import Pacer, Player
@@ -94,7 +94,7 @@ class VisualizeApp(App[None]):
             "question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"
         ),
         Binding("q", "leave", "Quit", id="app.quit", tooltip="Stop the run within one step, and leave"),
-        Binding("ctrl+c", "leave", "Quit", id="app.stop", show=False, priority=True, tooltip="The same"),
+        Binding("ctrl+c", "interrupt", "Quit", id="app.stop", show=False, priority=True, tooltip="The same"),
         Binding("ctrl+q", "leave", "Quit", id="app.close", show=False, priority=True, tooltip="The same"),
     ]
 
@@ -113,6 +113,7 @@ class VisualizeApp(App[None]):
     ) -> None:
         super().__init__()
         self.view = RunView(recorded=source.recorded)
+        self.interrupted = False
         self.redraws = 0
         self.redraw_seconds = 0.0
         self.colours = theme
@@ -288,6 +289,11 @@ class VisualizeApp(App[None]):
             kinds = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
             self.push_screen(HelpScreen(self.colours, kinds, self.BINDINGS))
 
+    def action_interrupt(self) -> None:
+        """The same, and say that the run was stopped."""
+        self.interrupted = self.interrupted or not self._feed.finished
+        self.action_leave()
+
     def action_leave(self) -> None:
         """Stop the run within one step and leave; asked twice, leave at once."""
         if self._feed.finished or self._feed.cancelled:
@@ -303,7 +309,7 @@ def run_visualize(
     paused: bool = False,
     speed: float | None = None,
     exit_when_done: bool = False,
-) -> Footer | None:
+) -> bool:
     """Show a run on the whole terminal until the person leaves.
 
     Args:
@@ -315,7 +321,7 @@ def run_visualize(
         exit_when_done: Leave at the end of the run.
 
     Returns:
-        How the run ended, None when it was left before its end.
+        True where Ctrl+C stopped the run.
 
     Raises:
         UsageError: There is no theme of that name.
@@ -329,4 +335,4 @@ def run_visualize(
     app.run()
     if app.failure is not None:
         raise app.failure
-    return app.view.footer
+    return app.interrupted

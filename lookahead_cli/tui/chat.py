@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.events import Resize
 from textual.widgets import Footer as KeyBar
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
@@ -21,6 +21,7 @@ from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
+from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView, answer_line
 from lookahead_cli.tui.source import RunSource
@@ -29,7 +30,8 @@ from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text, text_of
 
 _WELCOME = (
-    "Ask something below: enter sends, esc stops an answer, F2 shows the decoding panels, ctrl+q leaves."
+    "Ask something below: enter sends, shift+enter or ctrl+j begins a new line, esc stops an answer, "
+    "F2 shows or hides the decoding panels, ctrl+q leaves."
 )
 
 Messages = Sequence[dict[str, str]]
@@ -118,8 +120,10 @@ class ChatApp(App[None]):
             "escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"
         ),
         Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
+        Binding("pageup", "scroll(-1)", "Up", id="chat.up", show=False, priority=True, tooltip="Earlier"),
+        Binding("pagedown", "scroll(1)", "Down", id="chat.down", show=False, priority=True, tooltip="Later"),
         Binding("ctrl+q", "leave", "Quit", id="chat.quit", tooltip="Leave", priority=True),
-        Binding("ctrl+c", "leave", "Quit", id="chat.close", show=False, priority=True, tooltip="Leave"),
+        Binding("ctrl+c", "interrupt", "Quit", id="chat.close", show=False, priority=True, tooltip="Leave"),
     ]
 
     def __init__(
@@ -127,8 +131,9 @@ class ChatApp(App[None]):
     ) -> None:
         super().__init__()
         self.messages: list[dict[str, str]] = [{"role": "system", "content": system}] if system else []
-        self.view = RunView()
+        self.view = self._view_before = RunView()
         self.leaving = False
+        self.interrupted = False
         self.failure: BaseException | None = None
         self._backend = backend
         self._notice = notice
@@ -136,6 +141,7 @@ class ChatApp(App[None]):
         self._feed: Feed | None = None
         self._loaded = False
         self._early_question: str | None = None
+        self._question: Static | None = None
         self._answer: Static | None = None
         self._panels_wanted: bool | None = None
         self._status = backend.title
@@ -144,13 +150,13 @@ class ChatApp(App[None]):
         """Title, conversation and panels, input line, keys."""
         yield Static(id="title", markup=False)
         with Horizontal(id="body"):
-            yield VerticalScroll(id="talk")
+            yield VerticalScroll(id="talk", can_focus=False)
             with Vertical(id="panels"):
                 yield WindowPanel(self._colours, id="window")
                 yield PoolPanel(self._colours, id="pool")
                 yield AcceptedPanel(self._colours, id="accepted")
                 yield MeterPanel(self._colours, id="meter")
-        yield Input(placeholder="Ask something, and press enter")
+        yield PromptInput(self._colours, placeholder="Ask something, and press enter")
         yield KeyBar(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -158,7 +164,7 @@ class ChatApp(App[None]):
         self.register_theme(textual_theme(self._colours))
         self.theme = "lookahead"
         self.set_interval(1 / REDRAWS_A_SECOND, self._tick)
-        self.query_one(Input).focus()
+        self.query_one(PromptInput).focus()
         if self._notice is not None:
             self.notify(self._notice, severity="warning", timeout=10, markup=False)
         self._say(Text(_WELCOME, self._colours.style("muted")))
@@ -188,29 +194,25 @@ class ChatApp(App[None]):
                 panel.styles.height = heights[panel.id] + frame
         self.query_one("#accepted").display = not low
 
-    @on(Input.Submitted)
-    def ask(self, event: Input.Submitted) -> None:
-        """Send the line, once the model is there and the answer before has ended."""
-        question = event.value.strip()
-        if not question:
-            return
+    @on(PromptInput.Submitted)
+    def ask(self, event: PromptInput.Submitted) -> None:
+        """Send the text, once the model is there and the answer before has ended."""
+        line = self.query_one(PromptInput)
         if self._feed is None:
-            event.input.clear()
-            self._ask(question)
+            line.take(event.text)
+            self._question = self._say(Text(plain_text(event.text)), "you")
+            self._ask(event.text)
         elif not self._loaded and self._early_question is None:
-            event.input.clear()
-            self._early_question = question
-            self._say(Text(plain_text(question)), "you")
+            line.take(event.text)
+            self._early_question = event.text
+            self._question = self._say(Text(plain_text(event.text)), "you")
         else:
             self.notify("The answer before is still coming; Esc stops it.", markup=False)
 
     def _ask(self, question: str) -> None:
         self.messages.append({"role": "user", "content": question})
-        if question != self._early_question:
-            self._say(Text(plain_text(question)), "you")
-        self._early_question = None
         self._answer = self._say(Text("…"), "model")
-        self.view = RunView()
+        self._view_before, self.view = self.view, RunView()
         self._drive(_Turn(self._backend, list(self.messages)))
 
     def _say(self, text: Text, who: str | None = None) -> Static:
@@ -239,12 +241,15 @@ class ChatApp(App[None]):
             if isinstance(event, Header):
                 self._place_panels()
         if news:
-            self._show_title()
             self._stream()
-            for panel in self.query(Panel):
-                panel.show(self.view)
+            self._show_run()
         if finished:
             self._end(feed)
+
+    def _show_run(self) -> None:
+        self._show_title()
+        for panel in self.query(Panel):
+            panel.show(self.view)
 
     def _stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
@@ -275,10 +280,7 @@ class ChatApp(App[None]):
             self.failure = feed.failure
             self.exit()
             return
-        if footer is None:
-            self._put_back()
-            return
-        if footer.finish_reason == "cancelled" and not footer.output_ids:
+        if footer is None or (footer.finish_reason == "cancelled" and not footer.output_ids):
             self._put_back()
             return
         self.messages.append({"role": "assistant", "content": footer.text})
@@ -295,13 +297,20 @@ class ChatApp(App[None]):
         self._show_title()
         if self._early_question is not None:
             self._ask(self._early_question)
+            self._early_question = None
 
     def _put_back(self) -> None:
-        """Nothing came: the question returns to the input line."""
+        """Nothing came: the question leaves the conversation and returns to the input line."""
         question = self.messages.pop()["content"]
-        self.query_one(Input).value = question
-        if self._answer is not None:
-            self._answer.update(Text("model: (stopped)"))
+        line = self.query_one(PromptInput)
+        if not line.text:
+            line.put(question)
+        for said in (self._question, self._answer):
+            if said is not None:
+                said.remove()
+        self._question = self._answer = None
+        self.view, self._status = self._view_before, ""
+        self._show_run()
 
     def _show_title(self) -> None:
         header = self.view.header
@@ -325,6 +334,16 @@ class ChatApp(App[None]):
         self._panels_wanted = self.query_one("#body").has_class("-no-panels")
         self._place_panels()
 
+    def action_scroll(self, by: int) -> None:
+        """Look at what was said earlier or later."""
+        talk = self.query_one("#talk", VerticalScroll)
+        talk.scroll_relative(y=by * max(1, talk.size.height - 2), animate=False)
+
+    def action_interrupt(self) -> None:
+        """Leave, and say that an answer was stopped."""
+        self.interrupted = self._feed is not None
+        self.action_leave()
+
     def action_leave(self) -> None:
         """Stop within one step and leave; asked twice, leave at once."""
         if self._feed is None or self.leaving:
@@ -334,8 +353,11 @@ class ChatApp(App[None]):
         self.leaving = True
 
 
-def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> None:
+def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
+
+    Returns:
+        True where Ctrl+C stopped an answer.
 
     Raises:
         BaseException: What failed unexpectedly while answering, after the screen is closed.
@@ -346,3 +368,4 @@ def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> 
     app.run()
     if app.failure is not None:
         raise app.failure
+    return app.interrupted

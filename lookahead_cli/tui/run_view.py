@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 
 from lookahead_cli.decoding.records import Accepted, Step
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
+from lookahead_cli.trace.words import ENDINGS
+
+# In a chat an answer that ends before its end is one that can be gone on with.
+_CUT_ANSWERS = ENDINGS | {"length": "cut by --max-new-tokens"}
 
 
 def credit_of(token: Accepted) -> str:
@@ -172,8 +176,8 @@ class RunView:
 
 
 def answer_line(footer: Footer) -> str:
-    """One line at the end of an answer."""
+    """One line at the end of an answer; an end that the model did not choose is said."""
     tokens = len(footer.output_ids)
     rate = f", {tokens / footer.seconds:.1f} tokens/s" if footer.seconds else ""
-    stopped = " (stopped)" if footer.finish_reason == "cancelled" else ""
-    return f"{tokens} tokens in {footer.steps} steps{rate}, S {footer.compression_ratio:.2f}{stopped}"
+    ending = "" if footer.finish_reason == "eos" else f"; {_CUT_ANSWERS[footer.finish_reason]}"
+    return f"{tokens} tokens in {footer.steps} steps{rate}, S {footer.compression_ratio:.2f}{ending}"

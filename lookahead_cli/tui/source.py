@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
@@ -42,16 +44,26 @@ class TraceSource:
     """A recorded trace.
 
     Args:
-        path: The trace's file.
+        file: The trace's file, or a stream of its lines.
+        title: What is shown as long as nothing of it was read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: Path | IO[str], title: str | None = None) -> None:
+        self._file = file
+        self._title = title or str(getattr(file, "name", file))
+
+    @classmethod
+    def named(cls, name: str) -> TraceSource:
+        """The trace in a file, or on standard input for `-`."""
+        if name != "-":
+            return cls(Path(name), Path(name).name)
+        # The keyboard may take the place of standard input before the trace is read.
+        return cls(os.fdopen(os.dup(sys.stdin.fileno()), encoding="utf-8"), "standard input")
 
     @property
     def title(self) -> str:
         """The file's name."""
-        return self._path.name
+        return self._title
 
     @property
     def recorded(self) -> bool:
@@ -68,7 +80,7 @@ class TraceSource:
         """
         from lookahead_cli.trace.reader import read_trace
 
-        for event in read_trace(self._path):
+        for event in read_trace(self._file):
             yield event
             if cancel.is_set():
                 return

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.trace.words import ENDINGS, number
 from lookahead_cli.tui.drawn import Drawn
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAST, PAUSED, PLAYING
@@ -77,7 +78,7 @@ class TitleLine(Drawn):
             return line.add("stopping" if state.stopping else "getting ready", style("muted"))
         of = f"/{len(view.steps)}" if view.recorded or not view.following or view.footer is not None else ""
         if view.steps:
-            line.add(f"step {max(0, view.shown + 1)}{of} · ", style("foreground"))
+            line.add(f"step {max(0, number(view.shown))}{of} · ", style("foreground"))
         words, role = self._state(view, state)
         return line.add(words, style(role))
 
@@ -87,7 +88,7 @@ class TitleLine(Drawn):
             return "stopping", "rejected"
         unit = "step/s" if state.speed == 1 else "steps/s"
         speed = "full speed" if state.speed == math.inf else f"{state.speed:g} {unit}"
-        ended = "" if view.footer is None else f"{DONE} {view.footer.finish_reason}"
+        ended = "" if view.footer is None else f"{DONE} {ENDINGS[view.footer.finish_reason]}"
         if view.recorded:
             if not state.paused:
                 return f"{PLAYING} {speed} · recorded", "accepted"

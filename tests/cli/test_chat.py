@@ -16,8 +16,12 @@ def folder(tmp_path_factory):
     return str(save_tiny_model(tmp_path_factory.mktemp("chat-model")))
 
 
+def piped(text):
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+
+
 def test_a_piped_question_is_answered_on_standard_output(folder, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO("one two\n"))
+    monkeypatch.setattr("sys.stdin", piped("one two\n"))
     assert run(["chat", "--plain", "--model", folder, "--max-new-tokens", "8"]) == 0
     output = capsys.readouterr()
     assert output.out.endswith("\n")
@@ -27,9 +31,9 @@ def test_a_piped_question_is_answered_on_standard_output(folder, monkeypatch, ca
 
 
 def test_nothing_piped_is_said(folder, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO("  \n"))
+    monkeypatch.setattr("sys.stdin", piped("  \n"))
     assert run(["chat", "--plain", "--model", folder]) == ExitCode.INPUT
-    assert "There is no question" in capsys.readouterr().err
+    assert "Pipe a question into it" in capsys.readouterr().err
 
 
 def test_a_setting_that_cannot_work_is_refused_before_a_model_is_loaded(capsys):

@@ -133,7 +133,7 @@ def test_a_difference_is_explained_and_strict_fails_on_it(capsys, prompt, monkey
     monkeypatch.setattr("lookahead_cli.cli.live.load_models", lambda *_: (model, None))
     assert run(["compare", prompt, "--method", "jacobi", "--raw", "--strict"]) == ExitCode.MISMATCH
     said = capsys.readouterr().out
-    assert "first difference at output position 1: greedy '<2>', here '<9>'" in said
+    assert "first difference at output token 2: greedy '<2>', here '<9>'" in said
     assert "top two logits are 0.22 apart" in said
     assert "In float32 ids must be equal" in said
     model.dtype = "bfloat16"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lookahead_cli.cli.checks import check_writable
+from lookahead_cli.cli.checks import check_record, check_writable
 from lookahead_cli.cli.options import SettingOptions, config_of
 from lookahead_cli.errors import InputError
 
@@ -49,4 +49,14 @@ def test_the_prompt_is_never_overwritten(tmp_path: Path) -> None:
     prompt.write_text("text", encoding="utf-8")
     (tmp_path / "link").symlink_to(prompt)
     with pytest.raises(InputError, match="the prompt itself"):
-        check_writable(tmp_path / "link", inputs=(str(prompt),))
+        check_record(tmp_path / "link", str(prompt))
+
+
+def test_only_a_trace_is_overwritten_by_a_recording(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text('{"type":"header","schema":1}\n', encoding="utf-8")
+    check_record(path, "prompt.txt")
+    path.write_text("my thesis", encoding="utf-8")
+    with pytest.raises(InputError, match="is no trace"):
+        check_record(path, "prompt.txt")
+    assert path.read_text(encoding="utf-8") == "my thesis"

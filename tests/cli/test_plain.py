@@ -103,7 +103,7 @@ def test_a_rejection_says_what_the_model_wanted_instead() -> None:
     output = printed()
     assert "✓✓✗ ␣a ␣+ ␣b" in output
     assert "wanted ␣n (0.81), not ␣b (0.02)" in output
-    assert "window, step 3" in output
+    assert "window, step 4" in output
 
 
 def test_a_candidate_that_was_not_walked_to_its_end_is_not_called_rejected() -> None:
@@ -153,4 +153,4 @@ def test_colours_are_used_where_the_terminal_has_them() -> None:
 
 def test_the_compact_form_is_one_line_a_step() -> None:
     lines = printed(compact=True).splitlines()
-    assert [line for line in lines if "★␣a ★␣+ ␣n" in line] == ["   4  S 1.80     5 nodes  ★␣a ★␣+ ␣n"]
+    assert [line for line in lines if "★␣a ★␣+ ␣n" in line] == ["   5  S 1.80     5 nodes  ★␣a ★␣+ ␣n"]

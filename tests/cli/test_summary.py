@@ -50,7 +50,7 @@ def test_the_first_difference_is_named_with_both_tokens_and_the_gap() -> None:
         GreedyRun(10, 1.0, ids_equal=False, first_difference=3, expected=7, got=8, top_two_gap=0.0312)
     )
     assert any(
-        "output position 3: greedy '7', here '8'; greedy's top two logits differ by 0.0312" in line
+        "output token 4: greedy '7', here '8'; greedy's top two logits differ by 0.0312" in line
         for line in different
     )
 

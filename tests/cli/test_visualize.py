@@ -40,7 +40,7 @@ def test_the_plain_story_ends_with_the_compression_ratio(
 ) -> None:
     assert visualize(prompt, model) == ExitCode.OK
     output = capsys.readouterr()
-    assert "── step 0 " in output.out
+    assert "── step 1 " in output.out
     assert "W 4 N 3 G 3" in output.out
     assert "12 tokens in " in output.out
     assert output.out.splitlines()[-1].startswith("compression ratio S = ")

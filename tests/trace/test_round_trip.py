@@ -66,7 +66,7 @@ def test_a_killed_run_is_read_up_to_its_last_whole_step(events, tmp_path):
     *steps, footer = read_trace(path)
     assert steps == events[:4]
     assert isinstance(footer, Footer)
-    assert (footer.finish_reason, footer.steps) == ("cancelled", 3)
+    assert (footer.finish_reason, footer.steps) == ("cut", 3)
     assert footer.output_ids == tuple(token for event in events[1:4] for token in event.step.token_ids)
 
 

@@ -26,7 +26,7 @@ async def test_all_four_panels_are_on_the_screen_and_nothing_of_weight_is_cut(si
         text = "\n".join(lines)
         assert all(title in text for title in TITLES)
         assert f"made-up · float32 · cpu · W {window} N 5 G 7" in lines[0]
-        assert lines[0].rstrip().endswith("■ length")
+        assert lines[0].rstrip().endswith("■ token limit")
         total = pilot.app.view.total
         assert f"40 tokens in {total.steps} steps" in text
         assert all(f"r{row} " in text for row in range(4))
@@ -270,7 +270,7 @@ async def test_a_recording_is_read_ahead_and_played_from_its_first_step():
         await press(pilot, "space")
         assert "‖ paused · recorded" in screen_lines(pilot)[0]
         await press(pilot, "end")
-        assert "■ length · recorded" in screen_lines(pilot)[0]
+        assert "■ token limit · recorded" in screen_lines(pilot)[0]
         await press(pilot, "left")
         assert view.shown == view.newest - 1
         await press(pilot, "end", "space")

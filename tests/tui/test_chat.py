@@ -6,12 +6,14 @@ import threading
 from contextlib import asynccontextmanager
 
 import pytest
+from textual.events import Paste
 
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import UsageError
 from lookahead_cli.models.pools import PoolRequest
+from lookahead_cli.trace.events import Progress
 from lookahead_cli.tui.chat import ChatApp
 from lookahead_cli.tui.theme import load_theme
 from tests.tiny import save_tiny_model
@@ -102,7 +104,7 @@ async def test_a_question_during_an_answer_stays_in_the_line(folder):
         await ask(pilot, "one")
         await wait_until(pilot, lambda: len(app.view.steps) == 3)
         await ask(pilot, "two")
-        assert app.query_one("Input").value == "two"
+        assert app.query_one("PromptInput").text == "two"
         assert [message["content"] for message in app.messages] == ["one"]
 
 
@@ -111,7 +113,7 @@ async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
         await ask(pilot, "one")
         await wait_until(pilot, lambda: len(app.view.steps) == 3)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "(stopped)" in said(app))
+        await wait_until(pilot, lambda: "; stopped" in said(app))
         assert app.view.footer.finish_reason == "cancelled"
         assert app.messages[-1] == {"role": "assistant", "content": app.view.footer.text}
         assert len(app.view.steps) == 3
@@ -120,24 +122,55 @@ async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
 async def test_a_question_that_got_nothing_is_put_back(folder):
     class Refusing(ChatModel):
         def answer(self, messages, cancel, report):
+            report(Progress("reading the prompt", 0, 9))
             cancel.wait(60)
             return super().answer(messages, cancel, report)
 
     async with conversation(backend(folder, Refusing)) as (pilot, app):
         await ask(pilot, "one")
-        await wait_until(pilot, lambda: app.messages)
+        await wait_until(pilot, lambda: "reading" in str(app.query_one("#title").content))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.query_one("Input").value == "one")
+        await wait_until(pilot, lambda: app.query_one("PromptInput").text == "one")
         assert app.messages == []
+        assert "reading" not in str(app.query_one("#title").content)
 
 
 async def test_a_prompt_longer_than_the_context_is_said_and_the_conversation_stays(folder):
     async with conversation(backend(folder)) as (pilot, app):
-        app.query_one("Input").value = "zq " * 300
+        app.query_one("PromptInput").put("zq " * 300)
         await pilot.press("enter")
         await wait_until(pilot, lambda: "context holds" in said(app))
-        await ask(pilot, "!")
-        assert app.is_running
+        assert said(app).count("zq") == 0
+        line = app.query_one("PromptInput")
+        assert (line.text.count("zq"), line.cursor_location) == (300, line.document.end)
+
+
+async def test_no_key_takes_the_focus_from_the_input(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        await pilot.press(*"half", "tab", "tab", "shift+tab", "escape", *" a")
+        assert app.query_one("PromptInput").text == "half a"
+
+
+async def test_a_question_may_have_several_lines_pasted_or_typed(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        app.post_message(Paste("one\r\ntwo\rthree"))
+        await wait_until(pilot, lambda: "three" in app.query_one("PromptInput").text)
+        await pilot.press("ctrl+j", *"four", "shift+enter", *"five", "enter")
+        await wait_until(pilot, lambda: len(app.messages) == 2)
+        assert app.messages[0]["content"] == "one\ntwo\nthree\nfour\nfive"
+
+
+async def test_up_and_down_go_through_what_was_sent(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        for count, question in enumerate(("one", "two"), start=1):
+            await ask(pilot, question)
+            await wait_until(pilot, lambda count=count: said(app).count("tokens in") == count)
+        await pilot.press(*"draft", "up")
+        assert app.query_one("PromptInput").text == "two"
+        await pilot.press("up", "up")
+        assert app.query_one("PromptInput").text == "one"
+        await pilot.press("down", "down")
+        assert app.query_one("PromptInput").text == "draft"
 
 
 @pytest.mark.parametrize(("size", "at_first"), [(LARGE, True), (SMALL, False)])

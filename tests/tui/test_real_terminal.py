@@ -38,7 +38,7 @@ def test_all_four_panels_are_read_off_the_screen_and_q_leaves_the_terminal_as_it
     terminal = lookahead(
         columns, lines, "visualize", PROMPT, "--max-new-tokens", "16", "-W", "5", "-N", "3", "-G", "5"
     )
-    terminal.read_until(lambda text: all(said in text for said in (*PANELS, "■ length", "16 tokens in")))
+    terminal.read_until(lambda text: all(said in text for said in (*PANELS, "■ token limit", "16 tokens in")))
     for said in ("SmolLM2-135M-Instruct · float32 · cpu · W 5 N 3 G 5", "r0", "new ", "n-grams"):
         terminal.read_until(lambda text, said=said: said in text)
     terminal.press("\x1b[D")
@@ -88,9 +88,9 @@ def test_a_chat_of_two_turns_with_a_stop_is_read_off_the_screen(columns, lines):
     terminal.press("\x1bOQ")  # F2
     terminal.read_until(lambda text: ("JACOBI WINDOW" in text) is (columns < 100))
     terminal.press("Tell me a long story about a sailor.\r")
-    terminal.read_until(lambda text: "model:" in text.split("sailor.")[-1] and "model: …" not in text)
+    terminal.read_until(lambda text: "you: Tell me" in text and "model: The" in text.split("sailor.")[-1])
     terminal.press("\x1b")
-    terminal.read_until(lambda text: "(stopped)" in text)
+    terminal.read_until(lambda text: "stopped" in text)
     terminal.press("\x11")
     assert terminal.exit_code() == 0
     assert is_left_as_it_was(terminal)

@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.renderables.digits import Digits
 
 from lookahead_cli.trace.events import Footer, GreedyRun
+from lookahead_cli.trace.words import ENDINGS, number
 from lookahead_cli.tui.lines import Line, flow
 from lookahead_cli.tui.marks import BARS, MATCHED, REJECTED
 from lookahead_cli.tui.panels.base import Panel
@@ -16,13 +17,6 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.token_text import visible
 
 _LABEL_CELLS = 10
-_ENDED = {
-    "eos": "the model ended the text",
-    "stop": "a stop string was reached",
-    "length": "all tokens asked for",
-    "context": "the context is full",
-    "cancelled": "stopped before its end",
-}
 
 
 class MeterPanel(Panel):
@@ -85,7 +79,7 @@ class MeterPanel(Panel):
             if view.progress is None:
                 return [line]
             return [line, self._label("", width).add(progress_words(view), style("bonus"))]
-        lines = [line.add(f", {_ENDED[footer.finish_reason]}", style("muted"))]
+        lines = [line.add(f", {ENDINGS[footer.finish_reason]}", style("muted"))]
         if footer.greedy is not None:
             greedy = footer.greedy
             beside = self._label("greedy", width).add(f"{greedy.seconds:.1f} s: ", style("muted"))
@@ -114,7 +108,10 @@ class MeterPanel(Panel):
         line = self._label("ids", width)
         if greedy.ids_equal:
             return [line.add(f"{MATCHED} equal to greedy's, every one", style("accepted"))]
-        line.add(f"{REJECTED} differ first at output token {greedy.first_difference}", style("rejected"))
+        assert greedy.first_difference is not None
+        line.add(
+            f"{REJECTED} differ first at output token {number(greedy.first_difference)}", style("rejected")
+        )
         why = self._label("", width)
         why.add("greedy ", style("muted")).add(_named(view, greedy.expected), style("wanted"))
         why.add(", here ", style("muted")).add(_named(view, greedy.got), style("rejected"))
@@ -129,10 +126,10 @@ class MeterPanel(Panel):
         most = max(counts)
         room = max(4, min(24, width - _LABEL_CELLS - 8))
         lines = [Line(width).add("tokens accepted a step", style("muted"))]
-        for number, count in enumerate(counts, start=1):
-            line = self._label(f"{number:>8}", width)
+        for tokens, count in enumerate(counts, start=1):
+            line = self._label(f"{tokens:>8}", width)
             cells = max(1, round(room * count / most)) if count else 0
-            line.add("█" * cells, style("free" if number > 1 else "foreground"))
+            line.add("█" * cells, style("free" if tokens > 1 else "foreground"))
             lines.append(line.add(f" {count}", style("muted")))
         return lines
 
@@ -141,9 +138,9 @@ class MeterPanel(Panel):
         line = Line(width).add("accepted a step", style("muted"))
         counts = view.total.histogram
         most = max(counts)
-        for number, count in enumerate(counts, start=1):
+        for tokens, count in enumerate(counts, start=1):
             bar = BARS[round((len(BARS) - 1) * count / most)] if count else " "
-            line.add(f"  {number}", style("muted")).add(bar, style("free" if number > 1 else "foreground"))
+            line.add(f"  {tokens}", style("muted")).add(bar, style("free" if tokens > 1 else "foreground"))
             line.add(f"{count}", style("muted"))
         return line
 
@@ -192,7 +189,7 @@ class MeterPanel(Panel):
         elif view.progress is not None:
             parts.append(self._words(progress_words(view), "bonus", width))
         else:
-            ended = f", {_ENDED[footer.finish_reason]}" if footer is not None else ""
+            ended = f", {ENDINGS[footer.finish_reason]}" if footer is not None else ""
             parts.append(self._words(f"{total.seconds:.1f} s{ended}", "muted", width))
         return parts
 

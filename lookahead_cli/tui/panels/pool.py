@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from lookahead_cli.decoding.records import Candidate, PoolRecord, Step
+from lookahead_cli.trace.words import provenance
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import MATCHED, REJECTED, UNREACHED
 from lookahead_cli.tui.panels.base import Panel
@@ -117,8 +118,7 @@ class PoolPanel(Panel):
         for token, role in zip(candidate.tokens, roles, strict=True):
             text = visible(view.token(token), cell - 1 if cell else 7)
             line.add(text if cell else f"{text} ", style(role), cells=cell or None)
-        born = f", step {candidate.born}" if candidate.born >= 0 else ""
-        return line.add(f" {candidate.source}{born}", style("muted"))
+        return line.add(f" {provenance(candidate)}", style("muted"))
 
     def _reason(self, view: RunView, candidate: Candidate, line: Line) -> Line:
         """What the model wanted instead; nothing where all of the candidate matched."""

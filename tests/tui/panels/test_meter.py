@@ -37,7 +37,7 @@ def test_a_time_ratio_is_shown_only_where_greedy_was_run(size):
 def test_the_first_difference_is_named():
     text = "\n".join(drawn(MeterPanel, decoded(settings(), greedy=DIFFERENT), 60, 15))
     assert "time 0.50× (measured)" in text
-    assert "✗ differ first at output token 12" in text
+    assert "✗ differ first at output token 13" in text
     assert "greedy ␣the, here ␣fox, top two logits 0.012 apart" in text
 
 

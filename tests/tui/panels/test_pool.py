@@ -51,7 +51,7 @@ def test_each_candidate_says_where_and_when_it_was_first_seen():
         text = "\n".join(drawn(PoolPanel, view, width=116, height=30))
         assert view.step is not None
         for candidate in view.step.candidates:
-            born = f", step {candidate.born}" if candidate.born >= 0 else ""
+            born = f", step {candidate.born + 1}" if candidate.born >= 0 else ""
             assert f"{candidate.source}{born}" in text
 
 
