@@ -28,6 +28,7 @@ from lookahead_cli.tui.title import PlayState
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
+PANELS = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
@@ -90,6 +91,18 @@ class VisualizeApp(App[None]):
         Binding(
             "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
         ),
+        *(
+            Binding(
+                str(number),
+                f"zoom({number - 1})",
+                panel.TITLE.capitalize(),
+                id=f"run.zoom{number}",
+                show=False,
+                tooltip=f"{panel.TITLE.capitalize()} on the whole screen; again, all four",
+            )
+            for number, panel in enumerate(PANELS, start=1)
+        ),
+        Binding("escape", "zoom", "All panels", id="run.unzoom", show=False, tooltip="All four panels"),
         Binding(
             "question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"
         ),
@@ -278,6 +291,11 @@ class VisualizeApp(App[None]):
         self._player.change_speed(by, self.view.shown, time.monotonic())
         self.want_redraw()
 
+    def action_zoom(self, number: int | None = None) -> None:
+        """Give one panel the whole screen, or show all four."""
+        self.run_screen.zoom(number)
+        self.want_redraw()
+
     @on(Timeline.Chosen)
     def look_at_chosen(self, event: Timeline.Chosen) -> None:
         """Look at the step that was pointed at."""
@@ -286,8 +304,7 @@ class VisualizeApp(App[None]):
     def action_help(self) -> None:
         """Say what the panels mean."""
         if not isinstance(self.screen, HelpScreen):
-            kinds = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
-            self.push_screen(HelpScreen(self.colours, kinds, self.BINDINGS))
+            self.push_screen(HelpScreen(self.colours, PANELS, self.BINDINGS))
 
     def action_interrupt(self) -> None:
         """The same, and say that the run was stopped."""

@@ -1,8 +1,9 @@
-"""The output laid out in lines, token by token, so that a redraw costs the lines on the screen alone."""
+"""The prompt's end and the output in lines, token by token: a redraw costs the lines on the screen alone."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,6 +19,7 @@ from lookahead_cli.tui.token_text import (
     TAB,
     ByteJoiner,
     cell_width,
+    join_tokens,
     take_cells,
     visible_bytes,
     visible_text,
@@ -26,10 +28,12 @@ from lookahead_cli.tui.token_text import (
 _BLANKS = SPACE + LINE_BREAK + TAB
 _PARTS = re.compile(f"[{_BLANKS}]+|[^{_BLANKS}]+")
 _CURRENT = Style(underline=True)
+_PROMPT_TOKENS = 500
+"""More than the tallest screen shows above the first step."""
 
 
 class OutputLayout:
-    """Lines of the output, each token on the ground of its step.
+    """Lines of the prompt's end, muted, and of the output, each token on the ground of its step.
 
     Args:
         theme: The colours.
@@ -41,19 +45,31 @@ class OutputLayout:
         self.width = max(1, width)
         self._lines: list[list[Segment]] = [[]]
         self._used = 0
-        # After each step: lines, segments of the last one, and the bytes of an unfinished character.
+        # After the prompt and each step: lines, segments of the last one, bytes of an unfinished character.
         self._marks: list[tuple[int, int, bytes]] = []
         self._joiner = ByteJoiner()
 
     @property
     def steps(self) -> int:
         """Steps laid out so far."""
-        return len(self._marks)
+        return max(0, len(self._marks) - 1)
 
     def extend(self, view: RunView) -> None:
-        """Lay out the steps that are new in `view`."""
-        for step in view.steps[len(self._marks) :]:
+        """Lay out the prompt, the first time, and the steps that are new in `view`."""
+        if not self._marks and view.header is not None:
+            self._add_prompt(view, view.header.prompt_ids[-_PROMPT_TOKENS:])
+        for step in view.steps[self.steps :]:
             self._add_step(view, step)
+
+    def _add_prompt(self, view: RunView, prompt_ids: Sequence[int]) -> None:
+        muted = self._theme.on("panel")("muted")
+        tokens = filter(None, map(view.token, prompt_ids))
+        for text in join_tokens(list(tokens)):
+            self._place(visible_text(text), muted, muted)
+        self._mark()
+
+    def _mark(self) -> None:
+        self._marks.append((len(self._lines), len(self._lines[-1]), self._joiner.pending))
 
     def _add_step(self, view: RunView, step: Step) -> None:
         style = self._theme.on(f"shade_{step.index % len(self._theme.shades)}")
@@ -66,7 +82,7 @@ class OutputLayout:
                 continue
             role = "muted" if token.special else "free" if free else "foreground"
             self._place((FREE if free else "") + text, style(role), style("muted"))
-        self._marks.append((len(self._lines), len(self._lines[-1]), self._joiner.pending))
+        self._mark()
 
     def _place(self, text: str, style: Style, blank: Style) -> None:
         for piece in re.split(f"(?<={LINE_BREAK})", text):
@@ -93,11 +109,11 @@ class OutputLayout:
         self._used = 0
 
     def lines(self, shown: int, height: int) -> list[Line]:
-        """The last `height` lines of the output up to step `shown`, whose own tokens are underlined."""
-        if not 0 <= shown < len(self._marks) or height <= 0:
+        """The last `height` lines up to step `shown`, whose own tokens are underlined; -1 for the prompt."""
+        if not -1 <= shown < self.steps or not self._marks or height <= 0:
             return []
-        count, segments, pending = self._marks[shown]
-        from_line, from_segment = (self._marks[shown - 1][:2]) if shown else (1, 0)
+        count, segments, pending = self._marks[shown + 1]
+        from_line, from_segment, _ = self._marks[max(0, shown)]
         first = max(0, count - height)
         lines = [list(line) for line in self._lines[first:count]]
         lines[-1] = lines[-1][:segments]

@@ -54,6 +54,7 @@ class RunScreen(Screen[None]):
         self.meter_panel = MeterPanel(theme, id="meter")
         self.timeline = Timeline(theme, id="timeline")
         self._grid = Grid(*self.panels, id="panels")
+        self._zoomed: Panel | None = None
         self._what = what
         self._view = view
 
@@ -89,8 +90,22 @@ class RunScreen(Screen[None]):
         self.add_class("-started")
         self.place_panels()
 
+    def zoom(self, number: int | None) -> None:
+        """Give one panel, counted from 0, the whole screen; the same one again, or None, shows all four."""
+        panel = None if number is None else self.panels[number]
+        self._zoomed = None if panel is self._zoomed else panel
+        self.place_panels()
+
     def place_panels(self) -> None:
         """Two by two; the window across the screen where its columns need it; stacked on a small terminal."""
+        for panel in self.panels:
+            panel.display = self._zoomed in (None, panel)
+        if self._zoomed is not None:
+            self.remove_class("-across")
+            self.add_class("-stacked")
+            self._zoomed.compact = False
+            self._grid.styles.grid_rows = "1fr"
+            return
         width, height = self.size
         has_window = self._view.method == "lookahead"
         columns = self._view.setting("window_size") or 1

@@ -314,3 +314,19 @@ async def test_every_key_says_what_it_does():
     async with opened(ScriptedSource()) as pilot:
         assert all(binding.id and binding.tooltip for binding in pilot.app.BINDINGS)
         await at_end(pilot)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_a_number_gives_a_panel_the_whole_screen_and_again_shows_all(size):
+    async with opened(ScriptedSource(settings(window=15, ngram=5, guesses=15)), size) as pilot:
+        await at_end(pilot)
+        for number, title in enumerate(TITLES, start=1):
+            await press(pilot, str(number))
+            lines = screen_lines(pilot)
+            assert [said for said in TITLES if said in "\n".join(lines)] == [title]
+            assert lines[1].startswith("╭─ ")
+            assert lines[-3].startswith("╰─")
+        await press(pilot, "4")
+        assert all(title in "\n".join(screen_lines(pilot)) for title in TITLES)
+        await press(pilot, "2", "escape")
+        assert all(title in "\n".join(screen_lines(pilot)) for title in TITLES)

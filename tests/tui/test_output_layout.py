@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -10,15 +12,16 @@ from lookahead_cli.trace.events import StepEvent, TokenText
 from lookahead_cli.tui.output_layout import OutputLayout
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import load_theme
-from tests.tui.runs import header, run_events, settings
+from lookahead_cli.tui.token_text import visible
+from tests.tui.runs import PROMPT_IDS, VOCABULARY, header, run_events, settings
 
 GUESS = Origin("pool", source="prompt", born=-1)
 
 
-def view_of(*steps: list[str | bytes]) -> RunView:
+def view_of(*steps: list[str | bytes], prompt_ids: tuple[int, ...] = ()) -> RunView:
     """A run that emitted these tokens; all but each step's last were guessed."""
     view = RunView()
-    view.take(header(settings()))
+    view.take(replace(header(settings()), prompt_ids=prompt_ids))
     ids = iter(range(1000, 2000))
     emitted = 0
     for index, texts in enumerate(steps):
@@ -50,7 +53,20 @@ def test_each_step_is_shown_as_it_was_then():
     assert drawn(view, 0) == ["★a★↵", "b"]
     assert drawn(view, 1) == ["★a★↵", "b␣c"]
     assert drawn(view, 2) == ["★a★↵", "b␣c★↵", "↵", "␣d"]
-    assert drawn(view, -1) == []
+    assert drawn(view, -1) == [""]
+    assert drawn(view, 3) == []
+
+
+def test_the_output_stands_behind_the_dimmed_end_of_its_prompt():
+    view = view_of(["a"], ["b"], prompt_ids=PROMPT_IDS)
+    prompt = drawn(view, -1)[0]
+    assert prompt == "".join(visible(VOCABULARY[token]) for token in PROMPT_IDS)
+    assert drawn(view, 1) == [f"{prompt}ab"]
+    layout = OutputLayout(load_theme("dark"), 40)
+    layout.extend(view)
+    *before, own = layout.lines(0, 9)[0].segments
+    assert (own.text, own.style.underline) == ("a", True)
+    assert not any(segment.style.underline for segment in before)
 
 
 def test_a_character_split_over_tokens_is_bytes_until_it_is_complete():

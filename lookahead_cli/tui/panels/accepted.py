@@ -1,4 +1,4 @@
-"""The accepted tokens: the output so far, and which of it came free of charge."""
+"""The accepted tokens: the output behind its prompt, and which of it came free of charge."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class AcceptedPanel(Panel):
         ("underlined", "foreground", "this step"),
     )
     HELP = (
-        "The output so far; the tokens of one step share a ground, and those of the step that is looked "
-        "at are underlined. ★ marks tokens that were guessed right: they cost no step of their own. The "
-        "last token of a step is the model's own next choice after them. Every token here is certain: in "
-        "float32 they are exactly what greedy decoding gives, one by one."
+        "The end of the prompt, dimmed, and the output so far; the tokens of one step share a ground, and "
+        "those of the step that is looked at are underlined. ★ marks tokens that were guessed right: they "
+        "cost no step of their own. The last token of a step is the model's own next choice after them. "
+        "Every token here is certain: in float32 they are exactly what greedy decoding gives, one by one."
     )
 
     def __init__(self, theme: Theme, *, id: str | None = None) -> None:
@@ -34,7 +34,7 @@ class AcceptedPanel(Panel):
 
     def lines(self, view: RunView, width: int, height: int) -> Sequence[Line]:
         """The last lines up to the step that is looked at."""
-        if view.step is None:
+        if view.header is None:
             return self.waiting(view, width, "output")
         if self._output is None or self._output.width != width or self._laid_out is not view.steps:
             self._output, self._laid_out = OutputLayout(self.colours, width), view.steps

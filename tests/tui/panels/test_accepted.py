@@ -28,7 +28,7 @@ def test_each_step_has_a_ground_of_its_own():
         for segment in line.segments
         if segment.style is not None and segment.style.bgcolor is not None
     }
-    assert grounds == set(theme.shades)
+    assert grounds == {*theme.shades, theme.panel}
 
 
 def test_a_new_run_starts_an_empty_output():
