@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 
 from lookahead_cli.errors import ExitCode, LookaheadError
+
+_PARSER_WORDS = re.compile(r"Value error, |, unable to parse string as an? \w+")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -29,8 +32,8 @@ def run(arguments: Sequence[str]) -> int:
 
     never_fail_on_encoding()
     try:
-        result = app(args=list(arguments), prog_name="lookahead", standalone_mode=False)
         with writing_output():
+            result = app(args=list(arguments), prog_name="lookahead", standalone_mode=False)
             sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
@@ -48,5 +51,5 @@ def run(arguments: Sequence[str]) -> int:
 
 def _as_sentence(message: str) -> str:
     """The command-line parser's message as one line that ends like a sentence."""
-    line = " ".join(message.split())
+    line = _PARSER_WORDS.sub("", " ".join(message.split()))
     return line if line.endswith((".", "?", "!")) else f"{line}."

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lookahead_cli.cli.options import PoolOptions
-from lookahead_cli.cli.prompts import PromptStyle, read_prompt
+from lookahead_cli.cli.prompts import STANDARD_INPUT, PromptStyle, read_prompt
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError, UsageError
 
@@ -71,7 +71,10 @@ def check_record(path: Path | None, prompt: str) -> None:
 
     Raises:
         InputError: It is a folder, its folder is missing, or it would overwrite something of value.
+        UsageError: It is `-`, which is no file.
     """
+    if path is not None and str(path) == STANDARD_INPUT:
+        raise UsageError("--record needs a file.", "--json writes the trace to standard output.")
     check_writable(path)
     if path is None or not path.is_file():
         return

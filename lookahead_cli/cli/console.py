@@ -90,6 +90,8 @@ def writing_output() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.filename is not None:
+            raise  # That is no stream.
         discard_output()
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise OutputError(

@@ -62,6 +62,8 @@ def read_prompt(file: str) -> Prompt:
     """
     if file == STANDARD_INPUT:
         return Prompt(file, read_standard_input("prompt"))
+    if not file:
+        raise InputError("The prompt has no file name.", "Name a text file, or - for standard input.")
     path = Path(file)
     try:
         with path.open("rb") as stream:

@@ -45,7 +45,7 @@ class Stopping:
     Attributes:
         max_new_tokens: Most tokens emitted.
         eos_ids: Ids that end the text; the one that was met is emitted.
-        context_length: Positions that the model has, None for no limit.
+        context_length: Most tokens of prompt and output together, None for no limit.
         stop_strings: Strings that end the text, of this run alone; None for none.
         ends_after: Told each output token in turn, says whether the text ends with it; None for no such
             thing.
@@ -89,7 +89,6 @@ class Stopping:
             return "stop"
         if emitted >= self.max_new_tokens:
             return "length"
-        # The token just emitted would be the next root, and must be fed at its own position.
-        if self.context_length is not None and position >= self.context_length:
+        if self.context_length is not None and position + 1 >= self.context_length:
             return "context"
         return None

@@ -98,7 +98,7 @@ def find_alias(name: str) -> Alias | None:
 def nearest_names(name: str, count: int = 3) -> list[str]:
     """The aliases whose names look most like `name`, likest first."""
     wanted = name.strip().lower()
-    near = get_close_matches(wanted, aliases(), n=count, cutoff=0.5)
+    near = get_close_matches(wanted, aliases(), n=count, cutoff=0.6)
     # A family name such as `llama` resembles no whole alias, yet it is clear what was meant.
     part_of = [alias for alias in aliases() if wanted and wanted in alias]
     return list(dict.fromkeys(near + part_of))[:count]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -15,10 +16,14 @@ from lookahead_cli.decoding.sampling import Sampler, SeededUniforms
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.errors import UnsupportedModelError
 from lookahead_cli.models.loading import context_length_of
+from lookahead_cli.models.rope import length_dependent_rope
 from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.support import check_supported
 
 _ATTENTION = frozenset({"eager", "sdpa"})
+_STATEFUL_PROCESSORS = frozenset(
+    {"UnbatchedClassifierFreeGuidanceLogitsProcessor", "SynthIDTextWatermarkLogitsProcessor"}
+)
 
 
 @torch.inference_mode()
@@ -58,14 +63,20 @@ def lookahead_generate(
         model_kwargs: What `generate` prepared for its own loop; a cache with entries, and embeddings, are
             refused.
 
+    A processor must be a function of the ids and the scores alone: it is also asked about guesses, which
+    never enter the text. Those of transformers that count their calls are refused.
+
     Returns:
         (1, L + new) ids, or transformers' output record with them where the config asks for one.
 
     Raises:
-        ValueError: More than one sequence, or inputs that are not token ids.
+        ValueError: More than one sequence, inputs that are not token ids, a prompt that leaves no room in
+            the context, a processor that keeps state, or outputs besides the sequences.
         UnsupportedModelError: The model cannot be decoded exactly with a token tree.
     """
     prompt = _check_inputs(model, input_ids, model_kwargs)
+    _check_outputs(generation_config)
+    _check_processors(logits_processor or ())
     config = LookaheadConfig(
         method=method,
         window_size=window_size,
@@ -78,7 +89,7 @@ def lookahead_generate(
     if generation_config is not None and generation_config.do_sample:
         uniforms = SeededUniforms(int(torch.randint(1 << 62, ())))
     sampler = Sampler(logits_processor or None, uniforms)
-    runner = TransformersRunner(model, context_length_of(model.config))
+    runner = TransformersRunner(model, _context_length(model, len(prompt)))
     runner.prefill(prompt[:-1])
     text = _GrowingText(input_ids)
 
@@ -92,6 +103,8 @@ def lookahead_generate(
     for step in decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config)):
         if on_step is not None:
             on_step(step)
+        if step.finish_reason == "context":
+            warnings.warn(f"The model's context of {runner.context_length} tokens is full.", stacklevel=2)
     if generation_config is not None and generation_config.return_dict_in_generate:
         from transformers.generation import GenerateDecoderOnlyOutput
 
@@ -109,16 +122,43 @@ class _GrowingText:
         self.ids = torch.cat([self.ids, self.ids.new_tensor([[token]])], dim=-1)
 
 
+def _context_length(model: Any, prompt_tokens: int) -> int | None:
+    length = context_length_of(model.config)
+    if length is not None and prompt_tokens >= length:
+        raise ValueError(
+            f"The prompt has {prompt_tokens} tokens and the model's context holds {length}, "
+            "the answer included."
+        )
+    return length
+
+
+def _check_outputs(generation_config: Any) -> None:
+    if generation_config is None or not generation_config.return_dict_in_generate:
+        return
+    for name in ("output_scores", "output_logits", "output_attentions", "output_hidden_states"):
+        if getattr(generation_config, name, None):
+            raise ValueError(f"lookahead_generate returns the sequences alone; leave out {name}.")
+
+
+def _check_processors(processors: Iterable[Any]) -> None:
+    for processor in processors:
+        if type(processor).__name__ in _STATEFUL_PROCESSORS:
+            raise ValueError(
+                f"{type(processor).__name__} keeps state from token to token, "
+                "so it cannot be asked about guesses; leave it out."
+            )
+
+
 def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, Any]) -> list[int]:
     if input_ids.shape[0] != 1:
         raise ValueError(f"lookahead_generate decodes one sequence at a time, and got {input_ids.shape[0]}.")
     if model_kwargs.get("inputs_embeds") is not None or input_ids.shape[1] == 0:
         raise ValueError("lookahead_generate needs input_ids, a prompt of at least one token.")
+    check_supported(model.config, type(model).__name__)
     for name in ("cache", "past_key_values"):
         cache = model_kwargs.get(name)
         if cache is not None and cache.get_seq_length() > 0:
             raise ValueError(f"lookahead_generate keeps its own KV cache; leave out {name}.")
-    check_supported(model.config, type(model).__name__)
     attention = model.config.get_text_config(decoder=True)._attn_implementation
     if attention not in _ATTENTION:
         raise UnsupportedModelError(
@@ -128,5 +168,11 @@ def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, A
     mask = model_kwargs.get("attention_mask")
     if mask is None:
         return [int(token) for token in input_ids[0]]
-    # Padding stands on the left, and the tokens behind it count their positions from 0.
+    if mask.dim() != 2 or not mask[0, -1] or (mask[0].int().diff() < 0).any():
+        raise ValueError(
+            "lookahead_generate takes an attention_mask of (1, L) with padding on the left alone."
+        )
+    if not mask.all() and length_dependent_rope(model.config) is not None:
+        raise ValueError("This model's positions depend on the length of the input; leave out the padding.")
+    # The tokens behind the padding count their positions from 0.
     return [int(token) for token, seen in zip(input_ids[0], mask[0], strict=True) if seen]

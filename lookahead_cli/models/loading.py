@@ -24,6 +24,7 @@ from lookahead_cli.trace.events import Progress
 
 # Where single kinds of layers stretch positions by the largest one fed, the context ends where that begins.
 _LENGTH_DEPENDENT_ROPE = ("dynamic", "longrope")
+_WEIGHTS = (".safetensors", ".bin")
 _TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer.model",
@@ -132,6 +133,11 @@ def _folder_of(source: Source, report: Report, check: Any) -> Path:
     if source.hub is not None:
         return fetch_from_hub(source.hub, report, lambda folder: check(read_config(folder, source.name)))
     assert source.folder is not None
+    if not any(path.suffix in _WEIGHTS for path in source.folder.iterdir()):
+        raise ModelError(
+            f"'{source.folder}' holds a configuration and no weights.",
+            "Fetch the model again, its .safetensors files too.",
+        )
     return source.folder
 
 

@@ -81,7 +81,7 @@ def run_events(
         A header, an event a step, a footer. A cancelled run has a footer too.
 
     Raises:
-        InputError: The prompt is empty or longer than the model's context.
+        InputError: The prompt is empty, or leaves no room in the model's context.
         ModelError: The draft model has another vocabulary.
     """
     prompt_ids = tuple(prompt_ids)
@@ -143,9 +143,10 @@ def _check_prompt(prompt_ids: Sequence[int], context_length: int | None) -> None
         raise InputError(
             "The prompt is empty.", "Write something into it: decoding starts from its last token."
         )
-    if context_length is not None and len(prompt_ids) > context_length:
+    if context_length is not None and len(prompt_ids) >= context_length:
         raise InputError(
-            f"The prompt has {len(prompt_ids):,} tokens and the model's context holds {context_length:,}.",
+            f"The prompt has {len(prompt_ids):,} tokens and the model's context holds "
+            f"{context_length:,}, the answer included.",
             "Shorten the prompt, or choose a model with a longer context.",
         )
 

@@ -88,7 +88,8 @@ def from_json(line: Json) -> Header | StepEvent | Footer | None:
     except SchemaError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise SchemaError(f"its {line['type']} cannot be read ({type(error).__name__}: {error})") from error
+        lacking = f", for it has no {error}" if isinstance(error, KeyError) else ""
+        raise SchemaError(f"its {line['type']} cannot be read{lacking}") from error
 
 
 def _tokens(table: Mapping[str, Json]) -> dict[int, TokenText]:

@@ -24,7 +24,7 @@ from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
-from lookahead_cli.tui.title import PlayState
+from lookahead_cli.tui.title import PlayState, speed_words
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
@@ -289,6 +289,9 @@ class VisualizeApp(App[None]):
         """More or fewer steps a second."""
         self._pacer.change_speed(by)
         self._player.change_speed(by, self.view.shown, time.monotonic())
+        state = self._play_state()
+        if state.paused:
+            self.notify(f"{speed_words(state.speed)}, once it goes on", timeout=2, markup=False)
         self.want_redraw()
 
     def action_zoom(self, number: int | None = None) -> None:

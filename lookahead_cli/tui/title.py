@@ -86,8 +86,7 @@ class TitleLine(Drawn):
     def _state(view: RunView, state: PlayState) -> tuple[str, str]:
         if state.stopping:
             return "stopping", "rejected"
-        unit = "step/s" if state.speed == 1 else "steps/s"
-        speed = "full speed" if state.speed == math.inf else f"{state.speed:g} {unit}"
+        speed = speed_words(state.speed)
         ended = "" if view.footer is None else f"{DONE} {ENDINGS[view.footer.finish_reason]}"
         if view.recorded:
             if not state.paused:
@@ -110,3 +109,10 @@ class TitleLine(Drawn):
 def _words(text: str) -> str:
     """Text of a file on one line, with its spaces as they are."""
     return visible_text(text).replace("␣", " ")
+
+
+def speed_words(speed: float) -> str:
+    """Steps a second, for people."""
+    if speed == math.inf:
+        return "full speed"
+    return f"{speed:g} {'step/s' if speed == 1 else 'steps/s'}"

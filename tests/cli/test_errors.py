@@ -188,3 +188,34 @@ def test_a_reader_that_leaves_early_ends_the_program_without_a_word() -> None:
     os.close(write_end)
     assert process.returncode == ExitCode.OK
     assert process.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("themes", "--json"), ("models",)])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_said(arguments: tuple[str, ...], unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "lookahead_cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("lookahead: Standard output cannot be written")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_recording_needs_a_file(complaint, prompt: Path) -> None:
+    assert "--record needs a file" in complaint("visualize", prompt, "--record", "-", code=ExitCode.USAGE)
+
+
+def test_a_folder_without_weights_is_refused_before_its_memory_is_counted(
+    prompt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")
+    assert run(["visualize", str(prompt), "--model", str(tmp_path / "bare")]) == ExitCode.MODEL
+    assert "no weights" in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_each_end_cuts_at_its_own_token():
     stopping = Stopping(10, frozenset({7, 8}), context_length=100)
     assert stopping.cut([1, 8, 2], 0, 5) == ((1, 8), "eos")
     assert stopping.cut([1, 2, 3], 8, 5) == ((1, 2), "length")
-    assert stopping.cut([1, 2, 3], 0, 98) == ((1, 2), "context")
+    assert stopping.cut([1, 2, 3], 0, 97) == ((1, 2), "context")
     assert stopping.cut([1, 2, 3], 0, 5) == ((1, 2, 3), None)
 
 

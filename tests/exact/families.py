@@ -100,11 +100,13 @@ CORNERS = tuple(itertools.product((1, 2, 5, 15), (2, 3, 5), (0, 1, 5, 15)))
 PROMPTS = (1, 2, 50)
 BORDER_PROMPTS = (50, BORDER - 1, BORDER, BORDER + 1, BORDER + 20)
 TOKENS = 24
+TO_THE_END = 8
+"""Tokens that the prompt called 0 leaves free in the context."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyCase:
-    """One family, method and prompt length, in every corner of W, N, G."""
+    """One family, method and prompt length (0: up to the context's end), in every corner of W, N, G."""
 
     family: str
     method: str
@@ -112,13 +114,13 @@ class FamilyCase:
 
     @property
     def key(self) -> str:
-        return f"{self.family} {self.method} prompt {self.length}"
+        return f"{self.family} {self.method} prompt {self.length or 'to the end'}"
 
 
 def all_family_cases() -> list[FamilyCase]:
-    cases = [FamilyCase(*case) for case in itertools.product(FAMILIES, METHODS, PROMPTS)]
+    cases = [FamilyCase(*case) for case in itertools.product(FAMILIES, METHODS, (*PROMPTS, 0))]
     # Prompts that end before, at and behind the border.
-    return cases + [FamilyCase(*case) for case in itertools.product(BORDERED, METHODS, BORDER_PROMPTS)]
+    return cases + [FamilyCase(*case) for case in itertools.product(BORDERED, METHODS, (*BORDER_PROMPTS, 0))]
 
 
 @cache
@@ -170,8 +172,10 @@ def differing_corners(
 ) -> Iterator[tuple[int, int, int]]:
     """The corners whose ids are not those of `generate`."""
     model = family_model(case.family)
-    prompt = prompt_of(case.length)
-    expected = generated(model, prompt, TOKENS)
+    context = context_length_of(model.config)
+    assert context is not None
+    prompt = prompt_of(case.length or context - TO_THE_END)
+    expected = generated(model, prompt, min(TOKENS, context - len(prompt)))
     for window, ngram, guesses in corners:
         sizes = {"window_size": window, "ngram_size": ngram, "guess_set_size": guesses}
         config = LookaheadConfig(max_new_tokens=TOKENS, **sizes, **METHODS[case.method])

@@ -132,3 +132,54 @@ def test_attention_that_misreads_a_tree_is_refused(model, monkeypatch):
     monkeypatch.setattr(model.config, "_attn_implementation_internal", "flex_attention")
     with pytest.raises(UnsupportedModelError, match="flex_attention"):
         lookahead_generate(model, torch.tensor([PROMPT]))
+
+
+def refused(model, prompt=PROMPT, **settings):
+    inputs = torch.tensor([prompt])
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the sentence
+        model.generate(
+            inputs, custom_generate=lookahead_generate, do_sample=False, **{"max_new_tokens": 2, **settings}
+        )
+    return str(caught.value)
+
+
+def test_a_prompt_that_fills_the_context_is_refused(model):
+    assert "context holds 256" in refused(model, [5] * 320, attention_mask=torch.ones(1, 320))
+
+
+def test_processors_that_keep_state_are_refused(model):
+    assert "keeps state" in refused(model, guidance_scale=1.5)
+
+
+@pytest.mark.parametrize("output", ["output_scores", "output_logits", "output_hidden_states"])
+def test_outputs_besides_the_sequences_are_refused(model, output):
+    assert output in refused(model, return_dict_in_generate=True, **{output: True})
+
+
+@pytest.mark.parametrize("hidden", [10, len(PROMPT) - 1])
+def test_a_mask_that_hides_a_token_of_the_text_is_refused(model, hidden):
+    mask = torch.ones(1, len(PROMPT), dtype=torch.long)
+    mask[0, hidden] = 0
+    assert "on the left alone" in refused(model, attention_mask=mask)
+
+
+def test_a_full_context_is_said(model):
+    prompt = (PROMPT * 9)[:250]
+    with pytest.warns(UserWarning, match="context of 256 tokens is full"):
+        ours = model.generate(
+            torch.tensor([prompt]), do_sample=False, max_new_tokens=30, custom_generate=lookahead_generate
+        )
+    assert ours.shape[1] == 256
+
+
+def test_padding_is_refused_where_positions_depend_on_the_length():
+    stretched = tiny_model(rope_parameters={"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0})
+    mask = torch.tensor([[0, *[1] * (len(PROMPT) - 1)]])
+    assert "leave out the padding" in refused(stretched, attention_mask=mask)
+
+
+def test_an_unsupported_model_is_refused_by_name():
+    with pytest.raises(UnsupportedModelError, match=r"mamba.*recurrent state"):
+        tiny_model("mamba", state_size=4).generate(
+            torch.tensor([PROMPT]), max_new_tokens=2, custom_generate=lookahead_generate
+        )

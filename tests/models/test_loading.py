@@ -119,13 +119,13 @@ def test_code_that_comes_with_a_model_is_not_run(folder):
 
 def test_missing_weights_are_told(folder):
     (folder / "model.safetensors").unlink()
-    assert "weights of tiny-llama cannot be read" in _error(ModelError, folder)
+    assert "no weights" in _error(ModelError, folder)
 
 
 def test_truncated_weights_are_told(folder):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
-    assert "weights of tiny-llama cannot be read" in _error(ModelError, folder)
+    assert "no weights" in _error(ModelError, folder)
 
 
 def test_weights_that_lack_a_tensor_are_told_and_not_made_up(folder):
