@@ -9,11 +9,11 @@ from rich.style import Style
 from rich.text import Text
 
 from lookahead_cli.cli.console import without_controls, writing_output
-from lookahead_cli.cli.summary import counted, summary_lines
+from lookahead_cli.cli.summary import summary_lines
 from lookahead_cli.decoding.records import Accepted, Candidate, Step, WindowRecord
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
 from lookahead_cli.trace.settings import settings_words
-from lookahead_cli.trace.words import number, provenance
+from lookahead_cli.trace.words import counted, number, provenance
 from lookahead_cli.tui.token_text import cell_width, visible
 
 MATCHED, MISMATCHED, UNREACHED, FREE = "✓", "✗", "·", "★"
@@ -190,13 +190,10 @@ class PlainPrinter:
 
     def _accepted(self, accepted: Sequence[Accepted]) -> Text:
         line = Text()
-        for token in accepted:
-            text = self._token(token.token)
-            if token.origin is None:
-                line.append(text, self._style_of("accepted"))
-            else:
-                line.append(f"{FREE}{text}", self._style_of("free"))
-            line.append(" ")
+        for token in accepted[:-1]:
+            line.append(f"{FREE}{self._token(token.token)}", self._style_of("free")).append(" ")
+        for token in accepted[-1:]:
+            line.append(self._token(token.token), self._style_of("accepted")).append(" ")
         return line
 
     def _ratio(self, step: Step) -> Text:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lookahead_cli.errors import ExitCode
 from lookahead_cli.trace.events import Footer, GreedyRun, Header
-from lookahead_cli.trace.words import ENDINGS, number
+from lookahead_cli.trace.words import ENDINGS, counted, number
 
 
 def summary_lines(footer: Footer, token: Callable[[int], str]) -> list[str]:
@@ -52,8 +52,3 @@ def _greedy_lines(footer: Footer, greedy: GreedyRun, token: Callable[[int], str]
     if greedy.top_two_gap is not None:
         difference += f"; greedy's top two logits differ by {greedy.top_two_gap:.4g} there"
     return [speed, difference]
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 step`, `2 steps`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -20,6 +20,11 @@ def number(index: int) -> int:
     return index + 1
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 step`, `2 steps`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def provenance(candidate: Candidate) -> str:
     """Who gave a candidate, and in which step it was first seen: `window, step 31`."""
     if candidate.born < 0:

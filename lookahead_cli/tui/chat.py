@@ -20,6 +20,7 @@ from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
 from lookahead_cli.tui.feed import Feed
+from lookahead_cli.tui.loading import amount
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_screen import LOW, NARROW
@@ -123,7 +124,15 @@ class ChatApp(App[None]):
         Binding("pageup", "scroll(-1)", "Up", id="chat.up", show=False, priority=True, tooltip="Earlier"),
         Binding("pagedown", "scroll(1)", "Down", id="chat.down", show=False, priority=True, tooltip="Later"),
         Binding("ctrl+q", "leave", "Quit", id="chat.quit", tooltip="Leave", priority=True),
-        Binding("ctrl+c", "interrupt", "Quit", id="chat.close", show=False, priority=True, tooltip="Leave"),
+        Binding(
+            "ctrl+c",
+            "interrupt",
+            "Quit",
+            id="chat.close",
+            show=False,
+            priority=True,
+            tooltip="Empty the input line, or leave",
+        ),
     ]
 
     def __init__(
@@ -221,7 +230,7 @@ class ChatApp(App[None]):
         static = Static(said, markup=False)
         talk = self.query_one("#talk", VerticalScroll)
         talk.mount(static)
-        talk.scroll_end(animate=False)
+        talk.anchor()
         return static
 
     def _tick(self) -> None:
@@ -234,7 +243,7 @@ class ChatApp(App[None]):
         news = feed.take()
         for event in news:
             if isinstance(event, Progress):
-                self._status = event.label
+                self._status = _doing(event)
             else:
                 self.view.take(event)
                 self._status = ""
@@ -253,12 +262,13 @@ class ChatApp(App[None]):
 
     def _stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
-        if self._answer is not None and (self.view.steps or self.view.footer):
-            talk = self.query_one("#talk", VerticalScroll)
-            near_end = talk.max_scroll_y - talk.scroll_y < 3
-            self._answer.update(Text.assemble(("model: ", self._colours.style("foreground")), self._text()))
-            if near_end:
-                talk.scroll_end(animate=False)
+        if self._answer is None:
+            return
+        if self.view.steps or self.view.footer:
+            said = Text(self._text())
+        else:
+            said = Text(f"{self._status}…", self._colours.style("muted"))
+        self._answer.update(Text.assemble(("model: ", self._colours.style("foreground")), said))
 
     def _text(self) -> str:
         footer = self.view.footer
@@ -301,7 +311,11 @@ class ChatApp(App[None]):
 
     def _put_back(self) -> None:
         """Nothing came: the question leaves the conversation and returns to the input line."""
-        question = self.messages.pop()["content"]
+        self._take_back(self.messages.pop()["content"])
+        self.view, self._status = self._view_before, ""
+        self._show_run()
+
+    def _take_back(self, question: str) -> None:
         line = self.query_one(PromptInput)
         if not line.text:
             line.put(question)
@@ -309,8 +323,6 @@ class ChatApp(App[None]):
             if said is not None:
                 said.remove()
         self._question = self._answer = None
-        self.view, self._status = self._view_before, ""
-        self._show_run()
 
     def _show_title(self) -> None:
         header = self.view.header
@@ -325,9 +337,12 @@ class ChatApp(App[None]):
         self.query_one("#title", Static).update(text)
 
     def action_stop(self) -> None:
-        """End the answer within one step."""
+        """End the answer within one step; what was asked while the model is loaded is taken back."""
         if self._feed is not None and self._loaded:
             self._feed.cancel()
+        elif self._early_question is not None:
+            self._take_back(self._early_question)
+            self._early_question = None
 
     def action_panels(self) -> None:
         """Show or hide the panels."""
@@ -340,8 +355,12 @@ class ChatApp(App[None]):
         talk.scroll_relative(y=by * max(1, talk.size.height - 2), animate=False)
 
     def action_interrupt(self) -> None:
-        """Leave, and say that an answer was stopped."""
-        self.interrupted = self._feed is not None
+        """Empty the input line, as a shell does; where it is empty, leave."""
+        line = self.query_one(PromptInput)
+        if line.text:
+            line.put("")
+            return
+        self.interrupted = True
         self.action_leave()
 
     def action_leave(self) -> None:
@@ -353,11 +372,18 @@ class ChatApp(App[None]):
         self.leaving = True
 
 
+def _doing(progress: Progress) -> str:
+    """Work before the first step, and how far it is."""
+    if not progress.total:
+        return progress.label
+    return f"{progress.label}, {amount(progress.done, progress.total, progress.unit)}"
+
+
 def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
 
     Returns:
-        True where Ctrl+C stopped an answer.
+        True where Ctrl+C ended it.
 
     Raises:
         BaseException: What failed unexpectedly while answering, after the screen is closed.

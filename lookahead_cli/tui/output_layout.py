@@ -73,10 +73,10 @@ class OutputLayout:
 
     def _add_step(self, view: RunView, step: Step) -> None:
         style = self._theme.on(f"shade_{step.index % len(self._theme.shades)}")
-        for accepted in step.accepted:
+        for left, accepted in enumerate(step.accepted, start=1 - len(step.accepted)):
             token = view.token(accepted.token)
             assert token is not None
-            free = accepted.origin is not None
+            free = left < 0  # A step costs its last token, even where an end cut it among its guesses.
             text = visible_text(self._joiner.add(token))
             if not text:
                 continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lookahead_cli.decoding.records import Accepted, Step
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
-from lookahead_cli.trace.words import ENDINGS
+from lookahead_cli.trace.words import ENDINGS, counted
 
 # In a chat an answer that ends before its end is one that can be gone on with.
 _CUT_ANSWERS = ENDINGS | {"length": "cut by --max-new-tokens"}
@@ -37,7 +37,7 @@ class Totals:
         hits: Steps in which a candidate's first token matched.
         seconds: Decode seconds so far.
         histogram: Entry k - 1 counts the steps that emitted k tokens.
-        credits: Tokens that were guessed right, by who guessed them.
+        credits: Tokens that came free, all but each step's last, by who guessed them.
     """
 
     steps: int = 0
@@ -60,7 +60,7 @@ class Totals:
         count = len(step.accepted)
         bars = [*self.histogram, *[0] * (count - len(self.histogram))]
         bars[count - 1] += 1
-        guessed = Counter(credit_of(token) for token in step.accepted if token.origin is not None)
+        guessed = Counter(credit_of(token) for token in step.accepted[:-1])
         return Totals(
             steps=self.steps + 1,
             emitted=self.emitted + count,
@@ -180,4 +180,5 @@ def answer_line(footer: Footer) -> str:
     tokens = len(footer.output_ids)
     rate = f", {tokens / footer.seconds:.1f} tokens/s" if footer.seconds else ""
     ending = "" if footer.finish_reason == "eos" else f"; {_CUT_ANSWERS[footer.finish_reason]}"
-    return f"{tokens} tokens in {footer.steps} steps{rate}, S {footer.compression_ratio:.2f}{ending}"
+    run = f"{counted(tokens, 'token')} in {counted(footer.steps, 'step')}{rate}"
+    return f"{run}, S {footer.compression_ratio:.2f}{ending}"

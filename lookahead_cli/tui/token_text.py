@@ -106,6 +106,19 @@ def truncate(text: str, width: int) -> str:
     return take_cells(text, width - 1)[0] + ELLIPSIS if width > 0 else ""
 
 
+def truncate_middle(text: str, width: int) -> str:
+    """`text` in at most `width` cells, with … where its middle was cut."""
+    if cell_width(text) <= width or width < 4:
+        return truncate(text, width)
+    head, _ = take_cells(text, width // 2 - 1)
+    tail = ""
+    for cluster in reversed(list(_clusters(text))):
+        if cell_width(cluster + tail) > width - cell_width(head) - 1:
+            break
+        tail = cluster + tail
+    return head + ELLIPSIS + tail
+
+
 @lru_cache(maxsize=16384)
 def visible(token: TokenText | None, width: int | None = None) -> str:
     """One token as visible text, in at most `width` cells.
@@ -118,7 +131,10 @@ def visible(token: TokenText | None, width: int | None = None) -> str:
         text = visible_text(token.data.decode("utf-8", "surrogateescape"))
     else:
         text = visible_text(token.text)
-    return text if width is None else truncate(text, width)
+    if width is None or cell_width(text) <= width:
+        return text
+    # Special tokens begin alike, <|im_start|> and <|im_end|>: their ends tell them apart.
+    return truncate_middle(text, width) if token is not None and token.special else truncate(text, width)
 
 
 def visible_bytes(data: bytes) -> str:

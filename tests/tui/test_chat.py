@@ -92,6 +92,34 @@ async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
         assert said(app).count("you: one") == 1
 
 
+async def test_what_is_asked_while_the_model_is_loaded_can_be_taken_back(folder):
+    class Slow(ChatModel):
+        def load(self, report):
+            may_load.wait(60)
+            return super().load(report)
+
+    may_load = threading.Event()
+    async with conversation(backend(folder, Slow)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: "you: one" in said(app))
+        await pilot.press("escape")
+        assert app.query_one("PromptInput").text == "one"
+        may_load.set()
+        await wait_until(pilot, lambda: app._loaded)
+        assert "you: one" not in said(app)
+        assert app.messages == []
+
+
+async def test_ctrl_c_empties_the_line_and_then_leaves(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        await pilot.press(*"half a", "ctrl+c")
+        assert app.query_one("PromptInput").text == ""
+        assert not app.interrupted
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: not app.is_running)
+        assert app.interrupted
+
+
 async def test_a_model_that_cannot_be_loaded_ends_the_chat_with_its_error(folder):
     options = ModelOptions(model=folder, device="cpu", dtype="float99")
     async with conversation(ChatModel(options, backend(folder).config, PoolRequest())) as (pilot, app):
@@ -122,13 +150,14 @@ async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
 async def test_a_question_that_got_nothing_is_put_back(folder):
     class Refusing(ChatModel):
         def answer(self, messages, cancel, report):
-            report(Progress("reading the prompt", 0, 9))
+            report(Progress("reading the prompt", 2, 9, "tokens"))
             cancel.wait(60)
             return super().answer(messages, cancel, report)
 
     async with conversation(backend(folder, Refusing)) as (pilot, app):
         await ask(pilot, "one")
         await wait_until(pilot, lambda: "reading" in str(app.query_one("#title").content))
+        assert "model: reading the prompt, 2 of 9 tokens…" in said(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.query_one("PromptInput").text == "one")
         assert app.messages == []
@@ -205,3 +234,20 @@ def test_the_pool_lives_on_from_turn_to_turn(folder):
     _, step, *_ = chat.answer(messages, threading.Event(), lambda _: None)
     assert kept > 0
     assert step.step.pool.size >= kept
+
+
+async def test_a_smaller_terminal_keeps_the_newest_lines_in_sight_and_an_answer_what_is_read(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        for count, question in enumerate(("one\n" * 9, "two\n" * 9, "three"), start=1):
+            app.query_one("PromptInput").put(question)
+            await pilot.press("enter")
+            await wait_until(pilot, lambda count=count: said(app).count("tokens in") == count)
+        talk = app.query_one("#talk")
+        await pilot.resize_terminal(44, 12)
+        await wait_until(pilot, lambda: talk.size.width < 60 and talk.is_vertical_scroll_end)
+        await pilot.press("pageup")
+        await wait_until(pilot, lambda: talk.scroll_y < talk.max_scroll_y)
+        seen = talk.scroll_y
+        app._stream()
+        await pilot.pause()
+        assert talk.scroll_y == seen

@@ -175,3 +175,12 @@ def test_special_tokens_are_no_output_text():
 
 def test_plain_text_keeps_lines_and_spaces():
     assert plain_text("a b\n\tc\x1b") == "a b\n    c␛"
+
+
+@pytest.mark.parametrize("width", [5, 8, 10])
+def test_special_tokens_that_begin_alike_are_told_apart(width):
+    start, end = (
+        visible(TokenText(text, special=True), width) for text in ("<|im_start|>", "<|im_end|>" + "x")
+    )
+    assert start != end
+    assert max(cell_width(start), cell_width(end)) <= width
