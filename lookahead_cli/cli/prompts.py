@@ -118,7 +118,7 @@ def encode(model: Encoder, prompt: Prompt, style: PromptStyle) -> tuple[int, ...
     return model.encode_chat([{"role": "user", "content": prompt.text.strip()}])
 
 
-def _as_text(data: bytes, subject: str, if_empty: str = "Put a prompt into it.") -> str:
+def _as_text(data: bytes, subject: str, if_empty: str = "Put some text into it.") -> str:
     """The bytes as text; `subject` names them in a refusal, `if_empty` says what to do then."""
     if len(data) > MOST_BYTES:
         raise InputError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from lookahead_cli.errors import UsageError
@@ -65,6 +67,7 @@ class LookaheadConfig:
     paper_strict: bool = False
 
     def __post_init__(self) -> None:
+        self._check_types()
         self._one_of("method", (self.method,), get_args(Method))
         self._at_least("window_size", "W", 1, "the window needs a column")
         self._at_least("ngram_size", "N", 2, "an n-gram is a key and at least one guess")
@@ -109,6 +112,19 @@ class LookaheadConfig:
                 if recycled and "window" not in self.sources:
                     return recycled
                 return recycled + (self.ngram_size - 1) * (self.window_size + self.guess_set_size)
+
+    def _check_types(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            said = f"{field.name.replace('_', '-')} = {value}"
+            if field.type == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
+                raise UsageError(f"{said} is no whole number.", "Give one such as 5.")
+            if field.type == "float" and not (isinstance(value, Real) and isfinite(value)):
+                raise UsageError(f"{said} is no finite number.", "Give one such as 0.7.")
+            if field.type in ("tuple[str, ...]", "tuple[Source, ...]") and (
+                isinstance(value, str) or not all(isinstance(one, str) for one in value)
+            ):
+                raise UsageError(f"{said} is no list of texts.", f"Give ({value!r},) for one.")
 
     def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
         for value in values:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, overload
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.records import Step
+from lookahead_cli.errors import InputError, UsageError
 from lookahead_cli.trace.events import Footer, StepEvent
 
 if TYPE_CHECKING:
     from lookahead_cli.decoding.pool import NGramPool
     from lookahead_cli.models.language_model import LanguageModel
 
+_A_PROMPT = "Give a text, token ids, or messages with a role and a content."
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
-"""A text, token ids, or a conversation of {"role": …, "content": …}."""
+"""A text, token ids (a tensor of (L,) or (1, L) too), or a conversation of {"role": …, "content": …}."""
 
 
 def decode(
@@ -41,7 +44,7 @@ def decode(
         One frozen record a step. Closing the generator early leaves the model ready for the next decode.
 
     Raises:
-        InputError: The prompt is empty or longer than the context.
+        InputError: The prompt is no prompt, is empty, or leaves no room in the context.
         ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
     """
     run = model.run(
@@ -103,9 +106,11 @@ def generate(
         What follows the prompt.
 
     Raises:
-        InputError: The prompt is empty or longer than the context.
+        InputError: The prompt is no prompt, is empty, or leaves no room in the context.
         ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
     """
+    if output not in ("text", "ids"):
+        raise UsageError(f"There is no output called {output!r}.", "Choose 'text' or 'ids'.")
     footer: Footer | None = None
     for event in model.run(_ids_of(model, prompt), config or LookaheadConfig(), pool=pool, draft=draft):
         if isinstance(event, StepEvent) and on_step is not None:
@@ -119,6 +124,14 @@ def generate(
 def _ids_of(model: LanguageModel, prompt: Prompt) -> tuple[int, ...]:
     if isinstance(prompt, str):
         return model.encode(prompt)
-    if prompt and isinstance(prompt[0], Mapping):
-        return model.encode_chat([dict(message) for message in prompt if isinstance(message, Mapping)])
-    return tuple(int(token) for token in prompt if not isinstance(token, Mapping))
+    listed: Any = prompt.tolist() if hasattr(prompt, "tolist") else prompt
+    if isinstance(listed, Sequence) and len(listed) == 1 and isinstance(listed[0], list):
+        listed = listed[0]
+    if isinstance(listed, bytes) or not isinstance(listed, Sequence):
+        raise InputError(f"A prompt cannot be {type(prompt).__name__}.", _A_PROMPT)
+    if listed and all(isinstance(message, Mapping) for message in listed):
+        return model.encode_chat([dict(message) for message in listed])
+    for token in listed:
+        if isinstance(token, bool) or not isinstance(token, Integral):
+            raise InputError(f"{token!r} in the prompt is no token id.", _A_PROMPT)
+    return tuple(int(token) for token in listed)

@@ -152,7 +152,9 @@ def _check_processors(processors: Iterable[Any]) -> None:
 def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, Any]) -> list[int]:
     if input_ids.shape[0] != 1:
         raise ValueError(f"lookahead_generate decodes one sequence at a time, and got {input_ids.shape[0]}.")
-    if model_kwargs.get("inputs_embeds") is not None or input_ids.shape[1] == 0:
+    if model_kwargs.get("inputs_embeds") is not None:
+        raise ValueError("lookahead_generate takes input_ids; leave out inputs_embeds.")
+    if input_ids.shape[1] == 0:
         raise ValueError("lookahead_generate needs input_ids, a prompt of at least one token.")
     check_supported(model.config, type(model).__name__)
     for name in ("cache", "past_key_values"):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.errors import ModelError
+from lookahead_cli.errors import ModelError, UsageError
 from lookahead_cli.models.loading import Checkpoint, load_checkpoint
 from lookahead_cli.models.run import run_events
 from lookahead_cli.models.runner import TransformersRunner
@@ -32,6 +32,7 @@ class LanguageModel:
         device: `cpu`, `cuda` or `mps`.
         context_length: Positions that the model has, None for no limit.
         eos_ids: Ids that end a text.
+        vocabulary_size: Rows of the embedding; ids lie below it.
         runner: The model's passes and KV cache.
     """
 
@@ -43,9 +44,11 @@ class LanguageModel:
         self.alias = checkpoint.alias
         self.tokenizer: Any = checkpoint.tokenizer
         self.runner = TransformersRunner(checkpoint.model, checkpoint.context_length)
+        self.vocabulary_size: int = checkpoint.model.get_input_embeddings().num_embeddings
         self.eos_ids = _eos_ids(checkpoint.model, checkpoint.tokenizer)
         self._texts = TokenTexts(checkpoint.tokenizer)
         self._busy = threading.Lock()
+        self._owner = 0
 
     @property
     def has_chat_template(self) -> bool:
@@ -109,12 +112,19 @@ class LanguageModel:
     ) -> Iterator[Header | StepEvent | Footer]:
         """Decode a prompt; see `lookahead_cli.models.run.run_events`.
 
-        Only one run at a time holds the model: another one waits until the first has ended or was closed.
+        Only one run at a time holds the model: one of another thread waits until the first has ended or was
+        closed.
 
         Raises:
             InputError: The prompt is empty or longer than the model's context.
+            UsageError: This thread has a run on the model that is neither at its end nor closed.
         """
+        if self._busy.locked() and self._owner == threading.get_ident():
+            raise UsageError(
+                "Another run on this model is not at its end.", "Close its generator, or read it to its end."
+            )
         with self._busy:
+            self._owner = threading.get_ident()
             yield from run_events(
                 self,
                 prompt_ids,

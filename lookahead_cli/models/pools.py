@@ -42,7 +42,7 @@ def open_pool(model: LanguageModel, config: LookaheadConfig, request: PoolReques
     """
     pool = NGramPool(config.ngram_size, config.guess_set_size)
     if request.file is not None and request.file.exists():
-        for tokens, source in _read(request.file, fingerprint(model.tokenizer), config.ngram_size):
+        for tokens, source in _read(request.file, model, config.ngram_size):
             pool.insert(tokens, source, -1)
     for text in request.texts:
         pool.insert_text(model.encode(text, special_tokens=False), "file")
@@ -79,7 +79,7 @@ def fingerprint(tokenizer: Any) -> str:
     return hashlib.sha256(json.dumps(vocabulary).encode()).hexdigest()
 
 
-def _read(path: Path, tokenizer: str, ngram_size: int) -> Sequence[tuple[list[int], NGramSource]]:
+def _read(path: Path, model: LanguageModel, ngram_size: int) -> Sequence[tuple[list[int], NGramSource]]:
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -92,24 +92,30 @@ def _read(path: Path, tokenizer: str, ngram_size: int) -> Sequence[tuple[list[in
         raise InputError(f"'{path}' is no saved pool.", "For the n-grams of a text, use --pool-from.")
     if body.get("format") != _FORMAT:
         raise InputError(f"The pool '{path}' has another format.", "Update lookahead, or start a new file.")
-    if body.get("tokenizer") != tokenizer:
+    if body.get("tokenizer") != fingerprint(model.tokenizer):
         raise InputError(
             f"The pool '{path}' belongs to another tokenizer: its numbers mean other tokens here.",
             "Keep one pool file a model family.",
         )
-    if body.get("ngram_size") != ngram_size:
+    damaged = InputError(f"The pool '{path}' is damaged.", "Remove it: it is made anew.")
+    stored = body.get("ngram_size")
+    if not isinstance(stored, int) or stored < 2:
+        raise damaged
+    if stored != ngram_size:
         raise InputError(
-            f"The pool '{path}' holds n-grams of {body.get('ngram_size')} tokens, and N is {ngram_size}.",
-            f"Add -N {body.get('ngram_size')}, or start a new file.",
+            f"The pool '{path}' holds n-grams of {stored} tokens, and N is {ngram_size}.",
+            f"Add -N {stored}, or start a new file.",
         )
     try:
-        return [_entry(entry, ngram_size) for entry in body["ngrams"]]
+        return [_entry(entry, ngram_size, words=model.vocabulary_size) for entry in body["ngrams"]]
     except (KeyError, TypeError, ValueError):
-        raise InputError(f"The pool '{path}' is damaged.", "Remove it: it is made anew.") from None
+        raise damaged from None
 
 
-def _entry(entry: Any, ngram_size: int) -> tuple[list[int], NGramSource]:
+def _entry(entry: Any, ngram_size: int, *, words: int) -> tuple[list[int], NGramSource]:
     tokens, source = entry
     if len(tokens) != ngram_size or source not in get_args(NGramSource):
         raise ValueError
-    return [int(token) for token in tokens], source
+    if not all(type(token) is int and 0 <= token < words for token in tokens):
+        raise ValueError
+    return tokens, source

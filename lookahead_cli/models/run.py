@@ -89,7 +89,7 @@ def run_events(
     sampler = sampler_of(config, runner.device)
     if draft is not None:
         check_vocabulary(model, draft)
-    _check_prompt(prompt_ids, runner.context_length)
+    _check_prompt(model, prompt_ids)
     book = _TokenBook(model)
     started = time.perf_counter()
     prefilled = runner.prefill(
@@ -138,15 +138,21 @@ def run_events(
     )
 
 
-def _check_prompt(prompt_ids: Sequence[int], context_length: int | None) -> None:
+def _check_prompt(model: LanguageModel, prompt_ids: Sequence[int]) -> None:
     if not prompt_ids:
         raise InputError(
             "The prompt is empty.", "Write something into it: decoding starts from its last token."
         )
-    if context_length is not None and len(prompt_ids) >= context_length:
+    for token in prompt_ids:
+        if not 0 <= token < model.vocabulary_size:
+            raise InputError(
+                f"The prompt has the token id {token}, and the model has {model.vocabulary_size:,} of them.",
+                "Encode it with this model's tokenizer.",
+            )
+    if model.context_length is not None and len(prompt_ids) >= model.context_length:
         raise InputError(
             f"The prompt has {len(prompt_ids):,} tokens and the model's context holds "
-            f"{context_length:,}, the answer included.",
+            f"{model.context_length:,}, the answer included.",
             "Shorten the prompt, or choose a model with a longer context.",
         )
 

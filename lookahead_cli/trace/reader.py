@@ -12,6 +12,9 @@ from lookahead_cli.errors import InputError
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
 from lookahead_cli.trace.schema import NewerSchemaError, SchemaError, from_json
 
+_LONGEST_LINE = 1 << 26
+"""Characters; a step with thousands of nodes has a fraction of them."""
+
 
 def read_trace(file: str | os.PathLike[str] | IO[str]) -> Iterator[Header | StepEvent | Footer]:
     """Read a trace, event by event.
@@ -44,11 +47,11 @@ def read_trace(file: str | os.PathLike[str] | IO[str]) -> Iterator[Header | Step
         yield from _events(stream, name)
 
 
-def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | Footer]:
+def _events(stream: IO[str], name: str) -> Iterator[Header | StepEvent | Footer]:
     header: Header | None = None
     steps: list[StepEvent] = []
     try:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), ""), start=1):
             if not line.strip():
                 continue
             try:
@@ -71,7 +74,10 @@ def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | F
             elif isinstance(event, StepEvent):
                 if event.step.index != len(steps):
                     raise _damaged(name, number, f"step {event.step.index} where {len(steps)} was expected")
+                _check_tree(event, name, number)
                 steps.append(event)
+            else:
+                _check_sums(event, steps, name, number)
             yield event
             if isinstance(event, Footer):
                 return
@@ -80,6 +86,21 @@ def _events(stream: Iterator[str], name: str) -> Iterator[Header | StepEvent | F
     if header is None:
         raise _damaged(name, 1, "the file is empty")
     yield _footer_of_a_cut_trace(header, steps)
+
+
+def _check_tree(event: StepEvent, name: str, number: int) -> None:
+    step = event.step
+    nodes = len(step.nodes)
+    sound = all(-1 <= node.parent < index for index, node in enumerate(step.nodes))
+    if not (sound and all(0 <= node < nodes for node in step.path) and step.accepted):
+        raise _damaged(name, number, "its nodes are no tree with a path of accepted tokens")
+
+
+def _check_sums(footer: Footer, steps: list[StepEvent], name: str, number: int) -> None:
+    ids = tuple(token for event in steps for token in event.step.token_ids)
+    ratio = len(ids) / len(steps) if steps else 0.0
+    if footer.output_ids != ids or footer.steps != len(steps) or abs(footer.compression_ratio - ratio) > 1e-6:
+        raise _damaged(name, number, "its figures are not those of the steps before")
 
 
 def _damaged(name: str, number: int, reason: str) -> InputError:

@@ -107,7 +107,15 @@ class VisualizeApp(App[None]):
             "question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"
         ),
         Binding("q", "leave", "Quit", id="app.quit", tooltip="Stop the run within one step, and leave"),
-        Binding("ctrl+c", "interrupt", "Quit", id="app.stop", show=False, priority=True, tooltip="The same"),
+        Binding(
+            "ctrl+c",
+            "interrupt",
+            "Quit",
+            id="app.stop",
+            show=False,
+            priority=True,
+            tooltip="The same, with exit code 130 before the end",
+        ),
         Binding("ctrl+q", "leave", "Quit", id="app.close", show=False, priority=True, tooltip="The same"),
     ]
 
@@ -310,8 +318,8 @@ class VisualizeApp(App[None]):
             self.push_screen(HelpScreen(self.colours, PANELS, self.BINDINGS))
 
     def action_interrupt(self) -> None:
-        """The same, and say that the run was stopped."""
-        self.interrupted = self.interrupted or not self._feed.finished
+        """The same, and say that it was not seen to its end."""
+        self.interrupted = self.interrupted or not self.view.at_end
         self.action_leave()
 
     def action_leave(self) -> None:

@@ -115,6 +115,11 @@ def test_each_end_cuts_at_its_own_token():
         ({"sources": ("magic",)}, "source called"),
         ({"sources": ()}, "without any source"),
         ({"stop": ("",)}, "empty stop string"),
+        ({"stop": "end"}, "stop = end is no list"),
+        ({"sources": "recycled"}, "sources = recycled is no list"),
+        ({"window_size": 2.5}, "window-size = 2.5 is no whole number"),
+        ({"temperature": float("inf")}, "temperature = inf is no finite"),
+        ({"top_p": float("nan")}, "top-p = nan is no finite"),
     ],
 )
 def test_settings_that_cannot_work_are_named(setting, said):

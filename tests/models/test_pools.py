@@ -91,7 +91,15 @@ def test_a_damaged_pool_is_said(model, tmp_path):
     path = tmp_path / "pool.json"
     save_pool(model, open_pool(model, CONFIG, PoolRequest(texts=SENTENCES[:1])), path)
     body = json.loads(path.read_text())
-    for ngrams in ([[[1, 2], "prompt"]], [[[1, 2, 3], "nowhere"]], [7], None):
+    for ngrams in (
+        [[[1, 2], "prompt"]],
+        [[[1, 2, 3], "nowhere"]],
+        [[[1, 2, 9999], "prompt"]],
+        [[[1, -1, 3], "prompt"]],
+        [[[1.0, 2, 3], "prompt"]],
+        [7],
+        None,
+    ):
         path.write_text(json.dumps(body | {"ngrams": ngrams}))
         with pytest.raises(InputError, match="is damaged"):
             open_pool(model, CONFIG, PoolRequest(file=path))

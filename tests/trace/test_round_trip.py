@@ -93,3 +93,23 @@ def test_a_full_disk_ends_the_recording_not_the_run(events):
     assert list(record(events, "/dev/full", said.append)) == events
     assert len(said) == 1
     assert isinstance(events[0], Header)
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        (2, lambda step: step["nodes"][0].update(parent=9999)),
+        (2, lambda step: step.update(path=[77])),
+        (-1, lambda footer: footer.update(compression_ratio=9.74)),
+        (-1, lambda footer: footer["output_ids"].pop()),
+    ],
+)
+def test_a_trace_that_contradicts_itself_is_refused(events, tmp_path, line, change):
+    path = written(events, tmp_path / "t.jsonl")
+    lines = path.read_text().splitlines()
+    body = json.loads(lines[line])
+    change(body)
+    lines[line] = json.dumps(body)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match="is not part of a trace"):
+        list(read_trace(path))
