@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from lookahead_cli.cli import checks, matrix, options
+from lookahead_cli.cli.groups import with_groups
 from lookahead_cli.errors import ExitCode
 
 _DEFAULT_SETTINGS = ("15,5,15", "7,5,7")
 
 
-@options.with_groups
+@with_groups
 def bench(
     prompts: Annotated[
         list[str] | None,

@@ -12,6 +12,7 @@ import typer
 
 from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.console import note
+from lookahead_cli.cli.groups import with_groups
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.output import can_show_a_screen
 from lookahead_cli.cli.prompts import read_standard_input
@@ -88,7 +89,7 @@ class ChatModel:
         )
 
 
-@options.with_groups
+@with_groups
 def chat(
     model: options.ModelOptions,
     setting: options.SettingOptions,

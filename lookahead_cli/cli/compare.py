@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lookahead_cli.cli import checks, matrix, options
+from lookahead_cli.cli.groups import with_groups
 from lookahead_cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _METHODS = ("jacobi", "prompt-lookup", "lookahead")
 
 
-@options.with_groups
+@with_groups
 def compare(
     prompts: Annotated[
         list[str], typer.Argument(metavar="FILE", show_default=False, help="Prompts, or folders of them.")

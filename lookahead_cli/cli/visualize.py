@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from lookahead_cli.cli import checks, options
+from lookahead_cli.cli.groups import with_groups
 
 
-@options.with_groups
+@with_groups
 def visualize(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The prompt's file; - reads standard input.")],
     model: options.ModelOptions,

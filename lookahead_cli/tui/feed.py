@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.tui.pacing import Pacer
 from lookahead_cli.tui.source import RunSource
+
+_TURN_SECONDS = 0.0005
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Give the decoding thread the interpreter back soon while a screen is drawn beside it.
+
+    A pass asks for the interpreter at each of its operations; CPython's own turn of 5 ms is as long as a redraw.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class _StoppedError(LookaheadError):
@@ -63,6 +81,10 @@ class Feed:
 
     def drive(self) -> None:
         """Run the source to its end; called in the worker thread."""
+        with short_turns():
+            self._drive()
+
+    def _drive(self) -> None:
         try:
             events = self._source.events(self._cancel, self._put_progress)
             for event in events:
