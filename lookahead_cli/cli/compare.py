@@ -51,8 +51,7 @@ def compare(
 ) -> int:
     """Compare methods and settings on the same prompts: S, steps, nodes, seconds, and whether ids are equal.
 
-    Greedy always runs, and the others are compared with it. When sampling, greedy draws one token a step with
-    the same seed, and the ids are compared all the same.
+    Greedy always runs, and the others are compared with it; when sampling, it draws with the same seed.
     """
     from lookahead_cli.cli.prompts import read_prompt
     from lookahead_cli.cli.results import show_results

@@ -1,12 +1,33 @@
-"""Groups of options: a command takes a dataclass of annotated fields as one parameter."""
+"""How options are declared, and groups of them: a dataclass of annotated fields as one parameter."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
+
+import typer
+
+
+def option(
+    *names: str,
+    panel: str,
+    help: str,
+    metavar: str | None = None,
+    shown: bool = False,
+    complete: Callable[[str], Sequence[str]] | None = None,
+) -> Any:
+    """An option in a panel of the help; its default is shown where `shown`."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        rich_help_panel=panel,
+        show_default=shown,
+        autocompletion=complete,
+    )
 
 
 def with_groups(command: Callable[..., int]) -> Callable[..., int]:

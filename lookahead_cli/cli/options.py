@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from lookahead_cli.cli import complete
+from lookahead_cli.cli.groups import option
 from lookahead_cli.decoding.config import SOURCES, LookaheadConfig, Method
 from lookahead_cli.errors import UsageError
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 SMALL_WINDOW, SMALL_NGRAM, SMALL_GUESS_SET = 7, 5, 7
-
-
-def _option(
-    *names: str,
-    panel: str,
-    help: str,
-    metavar: str | None = None,
-    shown: bool = False,
-    complete: Callable[[str], Sequence[str]] | None = None,
-) -> Any:
-    return typer.Option(
-        *names,
-        metavar=metavar,
-        help=help,
-        rich_help_panel=panel,
-        show_default=shown,
-        autocompletion=complete,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +22,7 @@ class ModelOptions:
 
     model: Annotated[
         str | None,
-        _option(
+        option(
             "--model",
             "-m",
             metavar="MODEL",
@@ -54,7 +34,7 @@ class ModelOptions:
     ] = None
     device: Annotated[
         str,
-        _option(
+        option(
             "--device",
             metavar="DEVICE",
             panel="Model",
@@ -65,7 +45,7 @@ class ModelOptions:
     ] = "auto"
     dtype: Annotated[
         str,
-        _option(
+        option(
             "--dtype",
             metavar="DTYPE",
             panel="Model",
@@ -76,7 +56,7 @@ class ModelOptions:
     ] = "auto"
     draft_model: Annotated[
         str | None,
-        _option(
+        option(
             "--draft-model",
             metavar="MODEL",
             panel="Model",
@@ -124,7 +104,7 @@ class SettingOptions:
 
     window_size: Annotated[
         int | None,
-        _option(
+        option(
             "--window-size",
             "-W",
             metavar="W",
@@ -134,7 +114,7 @@ class SettingOptions:
     ] = None
     ngram_size: Annotated[
         int | None,
-        _option(
+        option(
             "--ngram-size",
             "-N",
             metavar="N",
@@ -144,7 +124,7 @@ class SettingOptions:
     ] = None
     guess_set_size: Annotated[
         int | None,
-        _option(
+        option(
             "--guess-set-size",
             "-G",
             metavar="G",
@@ -154,7 +134,7 @@ class SettingOptions:
     ] = None
     sources: Annotated[
         str,
-        _option(
+        option(
             "--sources",
             metavar="LIST",
             panel="Decoding",
@@ -166,7 +146,7 @@ class SettingOptions:
     ] = "window,prompt"
     node_budget: Annotated[
         int,
-        _option(
+        option(
             "--node-budget",
             metavar="NODES",
             panel="Decoding",
@@ -176,7 +156,7 @@ class SettingOptions:
     ] = 32
     seed: Annotated[
         int,
-        _option(
+        option(
             "--seed",
             metavar="SEED",
             panel="Decoding",
@@ -216,7 +196,7 @@ class SamplingOptions:
 
     temperature: Annotated[
         float,
-        _option(
+        option(
             "--temperature",
             metavar="T",
             panel="Sampling",
@@ -226,13 +206,11 @@ class SamplingOptions:
     ] = 0.0
     top_k: Annotated[
         int,
-        _option(
-            "--top-k", metavar="K", panel="Sampling", help="Draw from the K likeliest tokens; 0 for all."
-        ),
+        option("--top-k", metavar="K", panel="Sampling", help="Draw from the K likeliest tokens; 0 for all."),
     ] = 0
     top_p: Annotated[
         float,
-        _option(
+        option(
             "--top-p",
             metavar="P",
             panel="Sampling",
@@ -241,7 +219,7 @@ class SamplingOptions:
     ] = 1.0
     min_p: Annotated[
         float,
-        _option(
+        option(
             "--min-p",
             metavar="P",
             panel="Sampling",
@@ -250,13 +228,13 @@ class SamplingOptions:
     ] = 0.0
     typical_p: Annotated[
         float,
-        _option(
+        option(
             "--typical-p", metavar="P", panel="Sampling", help="Locally typical sampling; 1 for all tokens."
         ),
     ] = 1.0
     repetition_penalty: Annotated[
         float,
-        _option(
+        option(
             "--repetition-penalty",
             metavar="R",
             panel="Sampling",
@@ -265,7 +243,7 @@ class SamplingOptions:
     ] = 1.0
     no_repeat_ngram: Annotated[
         int,
-        _option(
+        option(
             "--no-repeat-ngram",
             metavar="SIZE",
             panel="Sampling",
@@ -274,7 +252,7 @@ class SamplingOptions:
     ] = 0
     stop: Annotated[
         list[str] | None,
-        _option(
+        option(
             "--stop",
             metavar="TEXT",
             panel="Sampling",
@@ -302,7 +280,7 @@ class PoolOptions:
 
     pool_from: Annotated[
         list[Path] | None,
-        _option(
+        option(
             "--pool-from",
             metavar="FILE",
             panel="Pool",
@@ -311,7 +289,7 @@ class PoolOptions:
     ] = None
     pool: Annotated[
         Path | None,
-        _option(
+        option(
             "--pool",
             metavar="FILE",
             panel="Pool",
@@ -321,17 +299,17 @@ class PoolOptions:
 
 
 DecodingMethod = Annotated[
-    Method, _option("--method", panel="Decoding", shown=True, help="Who guesses; greedy is nobody.")
+    Method, option("--method", panel="Decoding", shown=True, help="Who guesses; greedy is nobody.")
 ]
 MaxNewTokens = Annotated[
     int,
-    _option(
+    option(
         "--max-new-tokens", "-t", metavar="TOKENS", panel="Decoding", shown=True, help="Most tokens emitted."
     ),
 ]
 ChatOrRaw = Annotated[
     bool | None,
-    _option(
+    option(
         "--chat/--raw",
         panel="Decoding",
         help="Send the text through the model's chat template, or feed it as it is, special tokens in it "
@@ -340,7 +318,7 @@ ChatOrRaw = Annotated[
 ]
 Theme = Annotated[
     str | None,
-    _option(
+    option(
         "--theme",
         metavar="THEME",
         panel="Output",
@@ -350,18 +328,18 @@ Theme = Annotated[
 ]
 Plain = Annotated[
     bool,
-    _option(
+    option(
         "--plain",
         panel="Output",
         help="Print a step at a time instead of the full screen; chosen by itself where standard output is "
         "no terminal.",
     ),
 ]
-Compact = Annotated[bool, _option("--compact", panel="Output", help="Like --plain, with one line a step.")]
-Paused = Annotated[bool, _option("--paused", panel="Output", help="Start paused: one step a key press.")]
+Compact = Annotated[bool, option("--compact", panel="Output", help="Like --plain, with one line a step.")]
+Paused = Annotated[bool, option("--paused", panel="Output", help="Start paused: one step a key press.")]
 Speed = Annotated[
     float | None,
-    _option(
+    option(
         "--speed",
         metavar="STEPS",
         panel="Output",

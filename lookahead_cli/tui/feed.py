@@ -20,7 +20,7 @@ _TURN_SECONDS = 0.0005
 def short_turns() -> Iterator[None]:
     """Give the decoding thread the interpreter back soon while a screen is drawn beside it.
 
-    A pass asks for the interpreter at each of its operations; CPython's own turn of 5 ms is as long as a redraw.
+    A pass asks for the interpreter at each operation; CPython's own turn, 5 ms, is as long as a redraw.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_SECONDS)
