@@ -18,9 +18,11 @@ from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.pacing import Pacer, Player
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, WindowPanel
+from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import RunSource
+from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
@@ -79,7 +81,7 @@ class VisualizeApp(App[None]):
         ),
         Binding("home", "first", "First", id="run.first", show=False, tooltip="Look at the first step"),
         Binding("end", "last", "Now", id="run.last", tooltip="Back to the newest step, and follow the run"),
-        Binding("n", "next_multi", "Next hit", id="run.next", tooltip="Next step that emits several tokens"),
+        Binding("n", "next_multi", "Hit", id="run.next", tooltip="Next step that emits several tokens"),
         Binding(
             "plus,equals_sign",
             "speed(1)",
@@ -91,6 +93,10 @@ class VisualizeApp(App[None]):
         Binding(
             "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
         ),
+        Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
+        Binding(
+            "t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"
+        ),
         *(
             Binding(
                 str(number),
@@ -98,7 +104,7 @@ class VisualizeApp(App[None]):
                 panel.TITLE.capitalize(),
                 id=f"run.zoom{number}",
                 show=False,
-                tooltip=f"{panel.TITLE.capitalize()} on the whole screen; again, all four",
+                tooltip="That panel on the whole screen; again, all four",
             )
             for number, panel in enumerate(PANELS, start=1)
         ),
@@ -302,6 +308,11 @@ class VisualizeApp(App[None]):
             self.notify(f"{speed_words(state.speed)}, once it goes on", timeout=2, markup=False)
         self.want_redraw()
 
+    def action_inside(self, what: str) -> None:
+        """Look at the step from inside: its mask, or its tree."""
+        if self.view.steps and self.screen is self.run_screen:
+            self.push_screen(StepScreen(self.colours, self.view, what), lambda _: self.want_redraw())
+
     def action_zoom(self, number: int | None = None) -> None:
         """Give one panel the whole screen, or show all four."""
         self.run_screen.zoom(number)
@@ -315,7 +326,7 @@ class VisualizeApp(App[None]):
     def action_help(self) -> None:
         """Say what the panels mean."""
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.colours, PANELS, self.BINDINGS))
+            self.push_screen(HelpScreen(self.colours, (*PANELS, MaskPanel, TreePanel), self.BINDINGS))
 
     def action_interrupt(self) -> None:
         """The same, and say that it was not seen to its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from rich.text import Text
@@ -57,9 +58,9 @@ class HelpScreen(ModalScreen[None]):
         """One scrollable text."""
         style = self._colours.style
         text = Text().append("KEYS\n", style("accent"))
-        for key in self._keys:
-            names = " ".join(_SHOWN.get(name, name) for name in key.key.split(","))
-            text.append(f"{names:<9}", style("bonus")).append(f"{key.tooltip}\n", style("foreground"))
+        for tooltip, keys in groupby(self._keys, key=lambda key: key.tooltip):
+            names = " ".join(_SHOWN.get(name, name) for key in keys for name in key.key.split(","))
+            text.append(f"{names:<9}", style("bonus")).append(f"{tooltip}\n", style("foreground"))
         for panel in self._panels:
             text.append(f"\n{panel.TITLE}\n", style("accent")).append(f"{panel.HELP}\n", style("foreground"))
         text.rstrip()

@@ -10,6 +10,8 @@ import pytest
 from lookahead_cli.errors import InputError
 from lookahead_cli.trace.events import GreedyRun, Progress
 from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.step_tree import StepTree
+from lookahead_cli.tui.token_text import visible
 from tests.tui.pilots import LARGE, SMALL, at_end, drawn, opened, press, screen_lines, screen_text, wait_until
 from tests.tui.runs import ScriptedSource, settings
 
@@ -330,3 +332,63 @@ async def test_a_number_gives_a_panel_the_whole_screen_and_again_shows_all(size)
         assert all(title in "\n".join(screen_lines(pilot)) for title in TITLES)
         await press(pilot, "2", "escape")
         assert all(title in "\n".join(screen_lines(pilot)) for title in TITLES)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_the_mask_says_of_each_cell_why(size):
+    async with opened(ScriptedSource(settings(window=5, ngram=4, guesses=5)), size) as pilot:
+        await at_end(pilot)
+        view = pilot.app.view
+        await press(pilot, "left", "m")
+        await pilot.pause()
+        text = screen_text(pilot)
+        assert "ATTENTION MASK" in text
+        assert f"step {view.shown + 1} of {len(view.steps)}" in text
+        assert "the text before" in text
+        tree = StepTree(view.step)
+        await pilot.press("down", "right")
+        await pilot.pause()
+        assert tree.why(1, 0) in screen_text(pilot)
+        await pilot.press(*["right"] * 3, "up")
+        await pilot.pause()
+        assert tree.why(0, 3) in screen_text(pilot)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_the_tree_shows_the_walk_and_what_the_model_wants(size):
+    async with opened(ScriptedSource(settings(window=5, ngram=4, guesses=5)), size) as pilot:
+        await at_end(pilot)
+        view = pilot.app.view
+        view.look_at(max(range(len(view.steps)), key=lambda index: len(view.steps[index].path)))
+        await press(pilot, "t")
+        await pilot.pause()
+        text = screen_text(pilot)
+        assert "TOKEN TREE" in text
+        assert text.count("✓") == len(view.step.path) + 1  # The legend has one too.
+        assert f"after it the model wants {visible(view.token(view.step.nodes[0].choice))} (0.81)" in text
+        shown = view.shown
+        await pilot.press("comma")
+        await pilot.pause()
+        assert f"step {shown} of" in screen_text(pilot)
+        await pilot.press("m")
+        await pilot.pause()
+        assert "ATTENTION MASK" in screen_text(pilot)
+        await pilot.press("escape")
+        await drawn(pilot)
+        assert view.shown == shown - 1
+        assert all(title in screen_text(pilot) for title in TITLES)
+
+
+async def test_the_mouse_asks_about_the_cell_it_is_on():
+    async with opened(ScriptedSource(settings(window=5, ngram=4, guesses=5)), LARGE) as pilot:
+        await at_end(pilot)
+        await press(pilot, "m")
+        await pilot.pause()
+        mask = pilot.app.screen.mask_panel
+        lines = screen_lines(pilot)
+        y = next(y for y, line in enumerate(lines) if line.startswith("│  2 "))
+        x = next(x for x, glyph in enumerate(lines[y]) if glyph == "◆")
+        await pilot.hover("#mask", offset=(x, y))
+        await pilot.pause()
+        assert (mask.node, mask.key) == (2, 2)
+        assert "may see itself" in screen_text(pilot)
