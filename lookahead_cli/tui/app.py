@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import on
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import Screen
 from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
 from lookahead_cli.trace.events import Header, Progress
+from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.pacing import Pacer, Player
@@ -21,12 +24,14 @@ from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, Windo
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.search import SearchScreen
 from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
 from lookahead_cli.tui.title import PlayState, speed_words
+from lookahead_cli.tui.token_text import plain_text
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
@@ -71,7 +76,6 @@ class VisualizeApp(App[None]):
     """
 
     TITLE = "lookahead"
-    ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="run.pause", tooltip="Hold the run, or let it go on"),
@@ -93,6 +97,7 @@ class VisualizeApp(App[None]):
         Binding(
             "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
         ),
+        Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
         Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
         Binding(
             "t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"
@@ -153,6 +158,7 @@ class VisualizeApp(App[None]):
         self._player = Player(paused=paused, speed=pace)
         self._feed = Feed(source, None if source.recorded else self._pacer, self._on_news)
         self.run_screen = RunScreen(theme, source.title, self.view)
+        self._searched = ""
         self._last_redraw = -math.inf
         self._spinner: Timer | None = None
         self._redraw_timer: Timer | None = None
@@ -312,6 +318,25 @@ class VisualizeApp(App[None]):
         """Look at the step from inside: its mask, or its tree."""
         if self.view.steps and self.screen is self.run_screen:
             self.push_screen(StepScreen(self.colours, self.view, what), lambda _: self.want_redraw())
+
+    def action_search(self) -> None:
+        """Ask for a text, and look at the next step in which it begins."""
+        if self.view.steps and self.screen is self.run_screen:
+            self.push_screen(SearchScreen(self._searched), self._found)
+
+    def _found(self, text: str | None) -> None:
+        if text is None:
+            return
+        self._searched = text
+        found = self.view.find(text)
+        if found is None:
+            self.notify(f"The output does not say '{plain_text(text)}'.", severity="warning", markup=False)
+        else:
+            self._go(found)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action, for the command palette."""
+        yield from commands_of(screen)
 
     def action_zoom(self, number: int | None = None) -> None:
         """Give one panel the whole screen, or show all four."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, Protocol
 
 from rich.text import Text
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Footer as KeyBar
 from textual.widgets import Static
 
@@ -19,6 +20,7 @@ from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
+from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.loading import amount
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
@@ -105,7 +107,6 @@ class ChatApp(App[None]):
     """
 
     TITLE = "lookahead chat"
-    ENABLE_COMMAND_PALETTE = False
     CSS = """
     #title { height: 1; }
     #body { height: 1fr; }
@@ -343,6 +344,10 @@ class ChatApp(App[None]):
         elif self._early_question is not None:
             self._take_back(self._early_question)
             self._early_question = None
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action, for the command palette."""
+        yield from commands_of(screen)
 
     def action_panels(self) -> None:
         """Show or hide the panels."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from lookahead_cli.decoding.records import Accepted, Step
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
@@ -167,6 +169,19 @@ class RunView:
         """Index of the next step after the shown one that emitted several tokens."""
         later = range(self.shown + 1, len(self.steps))
         return next((index for index in later if len(self.steps[index].accepted) > 1), None)
+
+    def find(self, text: str) -> int | None:
+        """Index of the next step, from the shown one on and then from the first, in which `text` begins.
+
+        Upper and lower case are the same; the text may span steps.
+        """
+        pieces = ["".join(self.tokens[token].text for token in step.token_ids).lower() for step in self.steps]
+        begins = [0, *accumulate(map(len, pieces))]
+        output, wanted = "".join(pieces), text.lower()
+        at = output.find(wanted, begins[self.shown + 1])
+        if at < 0:
+            at = output.find(wanted)
+        return None if at < 0 or not wanted else bisect_right(begins, at) - 1
 
     def token(self, token: int | None) -> TokenText | None:
         """How a token reads, None for no token."""

@@ -392,3 +392,30 @@ async def test_the_mouse_asks_about_the_cell_it_is_on():
         await pilot.pause()
         assert (mask.node, mask.key) == (2, 2)
         assert "may see itself" in screen_text(pilot)
+
+
+async def test_a_text_is_searched_for_and_a_missing_one_is_said():
+    async with opened(ScriptedSource(settings(tokens=80))) as pilot:
+        await at_end(pilot)
+        view = pilot.app.view
+        await pilot.press("slash", *"fact", "enter")
+        await wait_until(pilot, lambda: view.shown < view.newest)
+        said = [view.tokens[token].text for token in view.step.token_ids]
+        assert any("f" in text for text in said)
+        shown = view.shown
+        await pilot.press("slash", *"zzz", "enter")
+        await wait_until(
+            pilot, lambda: any("does not say" in note.message for note in pilot.app._notifications)
+        )
+        assert view.shown == shown
+
+
+async def test_the_command_palette_has_every_action():
+    async with opened(ScriptedSource(settings(tokens=100_000)), paused=True) as pilot:
+        await wait_until(pilot, lambda: pilot.app.view.header is not None)
+        names = {command.title for command in pilot.app.get_system_commands(pilot.app.screen)}
+        assert {"Pause", "Step", "Mask", "Tree", "Find", "Help", "Quit", "Faster", "Slower"} <= names
+        await pilot.press("ctrl+p", *"pause")
+        await wait_until(pilot, lambda: pilot.app.screen.query("OptionList").first().option_count == 1)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(pilot.app.view.steps))

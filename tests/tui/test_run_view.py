@@ -100,3 +100,18 @@ def test_steps_are_taken_in_order():
     view = seen()
     assert [step.index for step in view.steps] == list(range(len(view.steps)))
     assert all(isinstance(event, StepEvent) for event in list(run_events(settings()))[1:-1])
+
+
+def test_a_text_is_found_from_the_shown_step_on_and_then_from_the_first():
+    view = seen()
+    output = "".join(view.tokens[token].text for step in view.steps for token in step.token_ids)
+    wanted = output[5:12].upper()
+    view.look_at(0)
+    found = view.find(wanted)
+    assert found is not None
+    before = sum(len(view.tokens[token].text) for step in view.steps[:found] for token in step.token_ids)
+    within = sum(len(view.tokens[token].text) for token in view.steps[found].token_ids)
+    assert before <= output.lower().find(wanted.lower(), before) < before + within
+    view.look_at(view.newest)
+    assert view.find(wanted) is not None
+    assert view.find("no such text") is None
