@@ -122,13 +122,13 @@ class ChatApp(App[None]):
             "escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"
         ),
         Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
-        Binding("pageup", "scroll(-1)", "Up", id="chat.up", show=False, priority=True, tooltip="Earlier"),
-        Binding("pagedown", "scroll(1)", "Down", id="chat.down", show=False, priority=True, tooltip="Later"),
+        Binding("pageup", "scroll(-1)", "Scroll up", id="chat.up", show=False, priority=True, tooltip="Earlier"),
+        Binding("pagedown", "scroll(1)", "Scroll down", id="chat.down", show=False, priority=True, tooltip="Later"),
         Binding("ctrl+q", "leave", "Quit", id="chat.quit", tooltip="Leave", priority=True),
         Binding(
             "ctrl+c",
             "interrupt",
-            "Quit",
+            "Empty the line",
             id="chat.close",
             show=False,
             priority=True,
