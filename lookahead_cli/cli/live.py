@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -96,11 +96,30 @@ class LiveSource:
     def __init__(self, request: RunRequest) -> None:
         self.request = request
         self.warnings: list[str] = []
+        self._models: tuple[LanguageModel, LanguageModel | None] | None = None
+        self._runs = 0
 
     @property
     def title(self) -> str:
         """What is run, as known before the model is loaded."""
         return f"{self.request.model.spec} · {self.request.prompt.name}"
+
+    @property
+    def config(self) -> LookaheadConfig:
+        """The settings of the next run."""
+        return self.request.config
+
+    def change(self, config: LookaheadConfig) -> None:
+        """Take settings for the next run."""
+        self.request = replace(self.request, config=config)
+
+    @property
+    def _record(self) -> Path | None:
+        """Where this run is recorded: the second one into `run-2.jsonl`, so that none is lost."""
+        path = self.request.record
+        if path is None or self._runs < 2:
+            return path
+        return path.with_stem(f"{path.stem}-{self._runs}")
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]
@@ -117,12 +136,15 @@ class LiveSource:
         Raises:
             LookaheadError: The model cannot be used, or the prompt does not fit it.
         """
+        self._runs += 1
         report(Progress("importing torch and transformers"))
         from lookahead_cli.models.pools import open_pool, save_pool
         from lookahead_cli.trace.writer import record
 
         request = self.request
-        model, draft = load_models(request.model, "float32", request.config, report)
+        if self._models is None:
+            self._models = load_models(request.model, "float32", request.config, report)
+        model, draft = self._models
         prompt_ids = encode(model, request.prompt, request.style)
         pool = open_pool(model, request.config, request.pools)
         run = model.run(
@@ -134,10 +156,11 @@ class LiveSource:
             cancel=cancel,
             on_progress=report,
         )
-        yield from run if request.record is None else record(run, request.record, self._recording_stopped)
+        file = self._record
+        yield from run if file is None else record(run, file, self._recording_stopped)
         if request.pools.file is not None:
             save_pool(model, pool, request.pools.file)
 
     def _recording_stopped(self, error: OSError) -> None:
         reason = error.strerror or str(error)
-        self.warnings.append(f"Recording to '{self.request.record}' stopped ({reason}); decoding went on.")
+        self.warnings.append(f"Recording to '{self._record}' stopped ({reason}); decoding went on.")

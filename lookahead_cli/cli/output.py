@@ -20,6 +20,7 @@ from lookahead_cli.cli.console import (
     writing_output,
 )
 from lookahead_cli.cli.summary import exit_code, summary_lines
+from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import ExitCode, UsageError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
@@ -113,6 +114,15 @@ class WatchedSource:
     def recorded(self) -> bool:
         """True where the run is over and only shown again."""
         return self._source.recorded
+
+    @property
+    def config(self) -> LookaheadConfig | None:
+        """The settings of the next run, None for a recording."""
+        return self._source.config
+
+    def change(self, config: LookaheadConfig) -> None:
+        """Take settings for the next run."""
+        self._source.change(config)
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]

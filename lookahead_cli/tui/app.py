@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
+from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
@@ -25,6 +26,7 @@ from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.search import SearchScreen
+from lookahead_cli.tui.settings_screen import SettingsScreen
 from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
@@ -97,6 +99,7 @@ class VisualizeApp(App[None]):
         Binding(
             "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
         ),
+        Binding("s", "settings", "Settings", id="run.settings", show=False, tooltip="Run again otherwise"),
         Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
         Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
         Binding(
@@ -157,6 +160,7 @@ class VisualizeApp(App[None]):
         self._pacer = Pacer(paused=paused, speed=pace)
         self._player = Player(paused=paused, speed=pace)
         self._feed = Feed(source, None if source.recorded else self._pacer, self._on_news)
+        self._next: LookaheadConfig | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
         self._searched = ""
         self._last_redraw = -math.inf
@@ -193,6 +197,9 @@ class VisualizeApp(App[None]):
     def on_visualize_app_news(self) -> None:
         """Take what came, and draw it at most so many times a second."""
         finished = self._feed.finished
+        if finished and self._next is not None:
+            self._run_again(self._next)
+            return
         for event in self._feed.take():
             if isinstance(event, Progress) and self.view.header is None:
                 self.run_screen.loading_panel.take(event)
@@ -318,6 +325,35 @@ class VisualizeApp(App[None]):
         """Look at the step from inside: its mask, or its tree."""
         if self.view.steps and self.screen is self.run_screen:
             self.push_screen(StepScreen(self.colours, self.view, what), lambda _: self.want_redraw())
+
+    def action_settings(self) -> None:
+        """Ask for other settings, and run the same prompt with them."""
+        config = self._source.config
+        if config is None:
+            self.notify("A recording cannot be run again; visualize its prompt instead.", markup=False)
+        elif self.view.header is not None and self.screen is self.run_screen:
+            self.push_screen(SettingsScreen(self.colours, config), self._take_settings)
+
+    def _take_settings(self, config: LookaheadConfig | None) -> None:
+        if config is None:
+            return
+        self._next = config
+        if self._feed.finished:
+            self._run_again(config)
+        else:
+            self._feed.cancel()
+            self.want_redraw()
+
+    def _run_again(self, config: LookaheadConfig) -> None:
+        """The run before has ended: begin the next one, at the same speed."""
+        if self.failure is not None:
+            self.exit()
+            return
+        self._next = None
+        self._source.change(config)
+        self._pacer = Pacer(paused=self._pacer.paused, speed=self._pacer.speed)
+        self._feed = Feed(self._source, self._pacer, self._on_news)
+        self.run_worker(self._feed.drive, thread=True, exit_on_error=False, group="run")
 
     def action_search(self) -> None:
         """Ask for a text, and look at the next step in which it begins."""

@@ -27,7 +27,7 @@ from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView, answer_line
-from lookahead_cli.tui.source import RunSource
+from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text, text_of
@@ -71,10 +71,7 @@ class ChatBackend(Protocol):
 class _Loading:
     """Loading the model as a source of progress alone."""
 
-    recorded = False
-
     def __init__(self, backend: ChatBackend) -> None:
-        self.title = backend.title
         self._backend = backend
 
     def events(self, cancel: threading.Event, report: Report) -> Iterator[Header | StepEvent | Footer]:
@@ -85,10 +82,7 @@ class _Loading:
 class _Turn:
     """One answer as a source of events."""
 
-    recorded = False
-
     def __init__(self, backend: ChatBackend, messages: Messages) -> None:
-        self.title = backend.title
         self._backend = backend
         self._messages = messages
 
@@ -122,8 +116,8 @@ class ChatApp(App[None]):
             "escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"
         ),
         Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
-        Binding("pageup", "scroll(-1)", "Scroll up", id="chat.up", show=False, priority=True, tooltip="Earlier"),
-        Binding("pagedown", "scroll(1)", "Scroll down", id="chat.down", show=False, priority=True, tooltip="Later"),
+        Binding("pageup", "scroll(-1)", "Scroll up", id="chat.up", show=False, priority=True),
+        Binding("pagedown", "scroll(1)", "Scroll down", id="chat.down", show=False, priority=True),
         Binding("ctrl+q", "leave", "Quit", id="chat.quit", tooltip="Leave", priority=True),
         Binding(
             "ctrl+c",
@@ -181,7 +175,7 @@ class ChatApp(App[None]):
         self._show_title()
         self._drive(_Loading(self._backend))
 
-    def _drive(self, source: RunSource) -> None:
+    def _drive(self, source: EventSource) -> None:
         self._feed = Feed(source, None, lambda: None)
         self.run_worker(self._feed.drive, thread=True, exit_on_error=False)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.tui.pacing import Pacer
-from lookahead_cli.tui.source import RunSource
+from lookahead_cli.tui.source import EventSource
 
 _TURN_SECONDS = 0.0005
 
@@ -43,7 +43,7 @@ class Feed:
         on_news: Called in the worker thread when something came after the queue was empty.
     """
 
-    def __init__(self, source: RunSource, pacer: Pacer | None, on_news: Callable[[], None]) -> None:
+    def __init__(self, source: EventSource, pacer: Pacer | None, on_news: Callable[[], None]) -> None:
         self.failure: BaseException | None = None
         self._source = source
         self._pacer = pacer

@@ -9,21 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Protocol
 
+from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 
-class RunSource(Protocol):
-    """A run that can be shown."""
-
-    @property
-    def title(self) -> str:
-        """What is run."""
-        ...
-
-    @property
-    def recorded(self) -> bool:
-        """True where the run is over and only shown again."""
-        ...
+class EventSource(Protocol):
+    """Gives the events of a run."""
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]
@@ -37,6 +28,29 @@ class RunSource(Protocol):
         Raises:
             LookaheadError: The run cannot start or go on.
         """
+        ...
+
+
+class RunSource(EventSource, Protocol):
+    """A run that can be shown, and run again with other settings unless it is a recording."""
+
+    @property
+    def title(self) -> str:
+        """What is run."""
+        ...
+
+    @property
+    def recorded(self) -> bool:
+        """True where the run is over and only shown again."""
+        ...
+
+    @property
+    def config(self) -> LookaheadConfig | None:
+        """The settings, None for a recording."""
+        ...
+
+    def change(self, config: LookaheadConfig) -> None:
+        """Take settings for the next run; never called for a recording."""
         ...
 
 
@@ -69,6 +83,15 @@ class TraceSource:
     def recorded(self) -> bool:
         """True: the run is over."""
         return True
+
+    @property
+    def config(self) -> None:
+        """None: there is no next run."""
+        return None
+
+    def change(self, config: LookaheadConfig) -> None:
+        """Never called."""
+        raise AssertionError("a recording cannot be run again")
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]

@@ -157,6 +157,9 @@ class ScriptedSource:
     def __post_init__(self) -> None:
         self.go.set()
 
+    def change(self, config: LookaheadConfig) -> None:
+        self.config = config
+
     def events(self, cancel: threading.Event, report: Callable[[Progress], None]) -> Iterator[Event]:
         for progress in self.before:
             report(progress)

@@ -9,11 +9,13 @@ import pytest
 
 from lookahead_cli.errors import InputError
 from lookahead_cli.trace.events import GreedyRun, Progress
+from lookahead_cli.trace.writer import record
 from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.source import TraceSource
 from lookahead_cli.tui.step_tree import StepTree
 from lookahead_cli.tui.token_text import visible
 from tests.tui.pilots import LARGE, SMALL, at_end, drawn, opened, press, screen_lines, screen_text, wait_until
-from tests.tui.runs import ScriptedSource, settings
+from tests.tui.runs import ScriptedSource, run_events, settings
 
 TITLES = ("JACOBI WINDOW", "N-GRAM POOL", "ACCEPTED TOKENS", "COMPRESSION")
 
@@ -419,3 +421,55 @@ async def test_the_command_palette_has_every_action():
         await wait_until(pilot, lambda: pilot.app.screen.query("OptionList").first().option_count == 1)
         await pilot.press("enter")
         await wait_until(pilot, lambda: bool(pilot.app.view.steps))
+
+
+async def settle(pilot, name, text):
+    field = pilot.app.screen.query_one(f"#{name}")
+    field.value = text
+    await wait_until(pilot, lambda: field.value == text)
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("tokens", [40, 100_000])
+async def test_a_run_is_run_again_with_other_settings_and_their_cost_is_said_before(size, tokens):
+    source = ScriptedSource(settings(window=5, ngram=4, guesses=5, tokens=tokens))
+    async with opened(source, size) as pilot:
+        view = pilot.app.view
+        await wait_until(pilot, lambda: len(view.steps) > 3)
+        await pilot.press("s")
+        await wait_until(pilot, lambda: "NEXT RUN" in screen_text(pilot))
+        assert "at most 30 nodes a step, now 30" in screen_text(pilot)
+        await settle(pilot, "window_size", "2")
+        await settle(pilot, "max_new_tokens", "20")
+        assert "at most 21 nodes a step, now 30" in screen_text(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: view.setting("window_size") == 2 and view.at_end)
+        await drawn(pilot)
+        assert "W 2 N 4 G 5" in screen_text(pilot)
+        assert view.total.emitted == 20
+        await press(pilot, "left", "end")
+
+
+async def test_settings_that_cannot_work_are_not_taken():
+    async with opened(ScriptedSource()) as pilot:
+        await at_end(pilot)
+        await pilot.press("s")
+        await settle(pilot, "ngram_size", "1")
+        assert "N = 1 cannot work" in screen_text(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "NEXT RUN" in screen_text(pilot)
+        await pilot.press("escape")
+        await drawn(pilot)
+        assert "NEXT RUN" not in screen_text(pilot)
+
+
+async def test_a_recording_is_not_run_again(tmp_path):
+    path = tmp_path / "trace.jsonl"
+    for _ in record(run_events(settings()), path, lambda error: None):
+        pass
+    async with opened(TraceSource(path)) as pilot:
+        await pilot.press("s")
+        await wait_until(pilot, lambda: bool(pilot.app._notifications))
+        assert "NEXT RUN" not in screen_text(pilot)
