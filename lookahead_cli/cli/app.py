@@ -13,6 +13,7 @@ from lookahead_cli.cli.compare import compare
 from lookahead_cli.cli.console import discard_output
 from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
+from lookahead_cli.cli.serve import serve
 from lookahead_cli.cli.themes import themes
 from lookahead_cli.cli.visualize import visualize
 from lookahead_cli.errors import ExitCode
@@ -76,3 +77,4 @@ app.command()(compare)
 app.command()(bench)
 app.command()(models)
 app.command()(themes)
+app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(serve)

@@ -14,7 +14,7 @@ from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.console import note
 from lookahead_cli.cli.groups import with_groups
 from lookahead_cli.cli.options import ModelOptions
-from lookahead_cli.cli.output import can_show_a_screen
+from lookahead_cli.cli.output import can_show_a_screen, in_browser
 from lookahead_cli.cli.prompts import read_standard_input
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import ExitCode
@@ -109,7 +109,7 @@ def chat(
     model.check(method)
     backend = ChatModel(model, config, checks.read_pools(pools, config))
     try:
-        if plain or not (sys.stdin.isatty() and can_show_a_screen()):
+        if plain or not (can_show_a_screen() and (in_browser() or sys.stdin.isatty())):
             return _plain(backend, system)
         from lookahead_cli.tui.chat import run_chat
 

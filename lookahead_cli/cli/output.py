@@ -64,8 +64,13 @@ def choose_view(*, plain: bool, compact: bool, json: bool) -> View:
 
 
 def can_show_a_screen() -> bool:
-    """True where standard output is a terminal on which text can be placed."""
-    return sys.stdout.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
+    """True where standard output is a terminal on which text can be placed, or a browser shows it."""
+    return in_browser() or (sys.stdout.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"})
+
+
+def in_browser() -> bool:
+    """True where the screen goes to a browser through the standard streams."""
+    return os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver")
 
 
 def show(source: RunSource, output: Output) -> ExitCode:
@@ -79,7 +84,7 @@ def show(source: RunSource, output: Output) -> ExitCode:
     """
     with ExitStack() as stack:
         view = output.view
-        if view == "screen" and not sys.stdin.isatty():
+        if view == "screen" and not in_browser() and not sys.stdin.isatty():
             from lookahead_cli.tui.terminal import keyboard_from_terminal
 
             # The prompt came through standard input, so the keys have to come from the terminal itself.
@@ -165,7 +170,7 @@ def _on_screen(source: RunSource, output: Output) -> ExitCode:
     watched = WatchedSource(source)
     interrupted = run_visualize(watched, theme=output.theme, paused=output.paused, speed=output.speed)
     _warn(source)
-    for line in watched.ending():
+    for line in () if in_browser() else watched.ending():
         print(without_controls(line))
     return ExitCode.INTERRUPTED if interrupted else watched.exit_code()
 
