@@ -171,7 +171,8 @@ async def test_help_explains_the_panels_and_the_keys_and_q_closes_it_alone():
         text = screen_text(pilot)
         assert "KEYS" in text
         assert "One step forward" in text
-        assert "JACOBI WINDOW" in text
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: "JACOBI WINDOW" in screen_text(pilot))
         await pilot.press("q")
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))
         assert pilot.app.is_running
