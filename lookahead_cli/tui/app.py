@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme as TextualTheme
@@ -20,8 +20,8 @@ from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.keys import PANELS, RUN_KEYS
 from lookahead_cli.tui.pacing import Pacer, Player
-from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, WindowPanel
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
@@ -37,7 +37,6 @@ from lookahead_cli.tui.token_text import plain_text
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
-PANELS = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
@@ -79,59 +78,7 @@ class VisualizeApp(App[None]):
 
     TITLE = "lookahead"
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", id="run.pause", tooltip="Hold the run, or let it go on"),
-        Binding("left", "earlier", "Back", id="run.back", key_display="←", tooltip="Look at the step before"),
-        Binding(
-            "right,full_stop", "forward", "Step", id="run.step", key_display="→", tooltip="One step forward"
-        ),
-        Binding("home", "first", "First", id="run.first", show=False, tooltip="Look at the first step"),
-        Binding("end", "last", "Now", id="run.last", tooltip="Back to the newest step, and follow the run"),
-        Binding("n", "next_multi", "Hit", id="run.next", tooltip="Next step that emits several tokens"),
-        Binding(
-            "plus,equals_sign",
-            "speed(1)",
-            "Faster",
-            id="run.faster",
-            key_display="+",
-            tooltip="More steps a second",
-        ),
-        Binding(
-            "minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"
-        ),
-        Binding("s", "settings", "Settings", id="run.settings", show=False, tooltip="Run again otherwise"),
-        Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
-        Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
-        Binding(
-            "t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"
-        ),
-        *(
-            Binding(
-                str(number),
-                f"zoom({number - 1})",
-                panel.TITLE.capitalize(),
-                id=f"run.zoom{number}",
-                show=False,
-                tooltip="That panel on the whole screen; again, all four",
-            )
-            for number, panel in enumerate(PANELS, start=1)
-        ),
-        Binding("escape", "zoom", "All panels", id="run.unzoom", show=False, tooltip="All four panels"),
-        Binding(
-            "question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"
-        ),
-        Binding("q", "leave", "Quit", id="app.quit", tooltip="Stop the run within one step, and leave"),
-        Binding(
-            "ctrl+c",
-            "interrupt",
-            "Quit",
-            id="app.stop",
-            show=False,
-            priority=True,
-            tooltip="The same, with exit code 130 before the end",
-        ),
-        Binding("ctrl+q", "leave", "Quit", id="app.close", show=False, priority=True, tooltip="The same"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = RUN_KEYS
 
     class News(Message):
         """The run gave something new."""

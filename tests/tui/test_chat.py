@@ -30,6 +30,15 @@ class HeldAfterThreeSteps(ChatModel):
                 cancel.wait(60)
 
 
+def loading_when(allowed):
+    class Held(ChatModel):
+        def load(self, report):
+            allowed.wait(60)
+            return super().load(report)
+
+    return Held
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return str(save_tiny_model(tmp_path_factory.mktemp("chat-model")))
@@ -78,13 +87,8 @@ async def test_two_turns_are_answered_with_all_that_was_said_before(folder):
 
 
 async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
-    class Slow(ChatModel):
-        def load(self, report):
-            held.wait(60)
-            return super().load(report)
-
     held = threading.Event()
-    async with conversation(backend(folder, Slow)) as (pilot, app):
+    async with conversation(backend(folder, loading_when(held))) as (pilot, app):
         await ask(pilot, "one")
         assert (said(app).count("you: one"), app.messages) == (1, [])
         held.set()
@@ -93,13 +97,8 @@ async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
 
 
 async def test_what_is_asked_while_the_model_is_loaded_can_be_taken_back(folder):
-    class Slow(ChatModel):
-        def load(self, report):
-            may_load.wait(60)
-            return super().load(report)
-
     may_load = threading.Event()
-    async with conversation(backend(folder, Slow)) as (pilot, app):
+    async with conversation(backend(folder, loading_when(may_load))) as (pilot, app):
         await ask(pilot, "one")
         await wait_until(pilot, lambda: "you: one" in said(app))
         await pilot.press("escape")
