@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
+from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.models.language_model import LanguageModel, load_model
 from tests.exact import draws, families, tables
 
@@ -59,14 +60,68 @@ class DefaultModel:
         }
 
 
+class Gemma:
+    """Gemma 3 270M past its sliding window."""
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        return load_model("gemma-3-270m", dtype="float32")
+
+    @cached_property
+    def prompt(self) -> tuple[int, ...]:
+        return tuple(self.model.encode(tables.long_text())[: tables.GEMMA_PROMPT])
+
+    @cached_property
+    def expected(self) -> list[int]:
+        return tables.reference_ids(self.model, self.prompt, tables.GEMMA_TOKENS)
+
+    def compare(self, name: str) -> Result:
+        config = LookaheadConfig(max_new_tokens=tables.GEMMA_TOKENS, **tables.GEMMA[name])
+        footer = tables.run_ids(self.model, self.prompt, config)
+        return {
+            "equal": list(footer.output_ids) == self.expected,
+            "tokens": len(footer.output_ids),
+            "steps": footer.steps,
+        }
+
+
+class HalfPrecision:
+    """The default model in bfloat16, where a near tie may fall either way."""
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        return load_model("smollm2-135m", dtype="bfloat16")
+
+    def compare(self, case: tables.Case) -> Result:
+        footer = tables.run_case(self.model, case, greedy=True)
+        greedy = footer.greedy
+        assert greedy is not None
+        gap = greedy.top_two_gap
+        return {
+            "equal": greedy.ids_equal or (gap is not None and gap < tables.ROUNDING),
+            "tokens": len(footer.output_ids),
+            "steps": footer.steps,
+            "diverged": greedy.first_difference,
+            "gap": gap,
+        }
+
+
 def all_jobs() -> list[Job]:
-    default = DefaultModel()
+    default, gemma, half = DefaultModel(), Gemma(), HalfPrecision()
     jobs: list[Job] = []
     for table, cases in (("examples", tables.example_cases()), ("prompts", tables.method_cases())):
         jobs += [Job(table, case.name, case.key, lambda case=case: default.compare(case)) for case in cases]
     jobs += [
         Job("families", case.family, case.key, lambda case=case: compare_family(case))
         for case in families.all_family_cases()
+    ]
+    jobs += [
+        Job("gemma", name, f"gemma {name}", lambda name=name: gemma.compare(name)) for name in tables.GEMMA
+    ]
+    jobs += [
+        Job("bfloat16", case.name, f"bfloat16 {case.key}", lambda case=case: half.compare(case))
+        for case in tables.method_cases()
+        if case.name == "lookahead"
     ]
     jobs += [
         Job("sampling", method, f"sampling {method}", lambda method=method: compare_draws(method))
@@ -121,6 +176,11 @@ def show(jobs: Sequence[Job], known: Mapping[str, Result]) -> int:
         if "steps" in rows[0]:
             ratio = sum(row["tokens"] for row in rows) / sum(row["steps"] for row in rows)
             line += f", S {ratio:.2f}"
+        if "gap" in rows[0]:
+            gaps = sorted(row["gap"] for row in rows if row["gap"] is not None)
+            line += f" or at a near tie; {len(gaps)} left greedy, at gaps of " + (
+                ", ".join(f"{gap:.3f}" for gap in gaps) or "none"
+            )
         if "p" in rows[0]:
             line += f", p = {rows[0]['p']:.3g} over {rows[0]['draws']} texts"
         print(line)
@@ -133,7 +193,8 @@ def show(jobs: Sequence[Job], known: Mapping[str, Result]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--table", default="all", help="all, examples, prompts, families or sampling")
+    names = ("all", *dict.fromkeys(job.table for job in all_jobs()))
+    parser.add_argument("--table", default="all", choices=names)
     parser.add_argument("--slice", default="all", help=f"all, 1..{SLICES}, or auto: another one each day")
     parser.add_argument("--minutes", type=float, default=0, help="start no new case after so many minutes")
     arguments = parser.parse_args()

@@ -100,6 +100,8 @@ CORNERS = tuple(itertools.product((1, 2, 5, 15), (2, 3, 5), (0, 1, 5, 15)))
 PROMPTS = (1, 2, 50)
 BORDER_PROMPTS = (50, BORDER - 1, BORDER, BORDER + 1, BORDER + 20)
 TOKENS = 24
+NO_TOKEN = 1 << 30
+"""An end of sequence that no vocabulary has."""
 TO_THE_END = 8
 """Tokens that the prompt called 0 leaves free in the context."""
 
@@ -146,7 +148,7 @@ def generated(model: Any, prompt: Sequence[int], tokens: int) -> list[int]:
         do_sample=False,
         num_beams=1,
         max_new_tokens=tokens,
-        eos_token_id=-1,
+        eos_token_id=NO_TOKEN,
         pad_token_id=0,
     )
     return output[0, len(prompt) :].tolist()

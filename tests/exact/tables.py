@@ -24,6 +24,26 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
+GEMMA: dict[str, dict[str, Any]] = {
+    "W15 N5 G15": {},
+    "W5 N3 G5": {"window_size": 5, "ngram_size": 3, "guess_set_size": 5},
+    "jacobi": {"method": "jacobi", "window_size": 7},
+    "prompt-lookup": {"method": "prompt-lookup", "window_size": 10, "ngram_size": 3},
+    "all sources": {
+        "window_size": 5,
+        "ngram_size": 4,
+        "guess_set_size": 5,
+        "sources": ("window", "prompt", "recycled"),
+        "node_budget": 16,
+    },
+}
+GEMMA_PROMPT = 760
+GEMMA_TOKENS = 64
+"""Prompt and output, in tokens: both past the 512 positions of Gemma 3's sliding window."""
+ROUNDING = 0.5
+"""Logits of 16 to 32 lie 1/8 apart in bfloat16; a difference at a gap of many of these is a fault."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One prompt with one configuration."""
@@ -58,6 +78,11 @@ def method_cases(tokens: int = 256) -> list[Case]:
     return [Case(prompt, name, tokens, METHODS[name]) for prompt in files(PROMPTS) for name in METHODS]
 
 
+def long_text() -> str:
+    """All examples, one after the other."""
+    return "\n\n".join(path.read_text(encoding="utf-8") for path in files(EXAMPLES))
+
+
 def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file())
 
@@ -75,7 +100,13 @@ def reference_ids(model: LanguageModel, ids: Sequence[int], tokens: int) -> list
     return output[0, len(ids) :].tolist()
 
 
-def run_case(model: LanguageModel, case: Case) -> Footer:
-    *_, footer = model.run(prompt_ids(model, case.prompt), case.config)
+def run_case(model: LanguageModel, case: Case, *, greedy: bool = False) -> Footer:
+    return run_ids(model, prompt_ids(model, case.prompt), case.config, greedy=greedy)
+
+
+def run_ids(
+    model: LanguageModel, ids: Sequence[int], config: LookaheadConfig, *, greedy: bool = False
+) -> Footer:
+    *_, footer = model.run(ids, config, greedy=greedy)
     assert isinstance(footer, Footer)
     return footer
