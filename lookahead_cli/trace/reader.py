@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import IO
 
 from lookahead_cli.errors import InputError
 from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
-from lookahead_cli.trace.schema import NewerSchemaError, SchemaError, from_json
+from lookahead_cli.trace.schema import NewerSchemaError, SchemaError, from_line
 
 _LONGEST_LINE = 1 << 26
 """Characters; a step with thousands of nodes has a fraction of them."""
@@ -55,14 +54,13 @@ def _events(stream: IO[str], name: str) -> Iterator[Header | StepEvent | Footer]
             if not line.strip():
                 continue
             try:
-                event = from_json(json.loads(line))
-            except (json.JSONDecodeError, SchemaError, RecursionError) as error:
+                event = from_line(line)
+            except (SchemaError, RecursionError) as error:
                 if header is not None and not line.endswith("\n"):
                     break  # The run was killed while it wrote this line.
                 if isinstance(error, NewerSchemaError):
                     raise _newer(name, str(error)) from error
-                reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
-                raise _damaged(name, number, reason) from error
+                raise _damaged(name, number, str(error)) from error
             if event is None:
                 continue
             if header is None and not isinstance(event, Header):

@@ -1,32 +1,29 @@
 """Events as JSON lines and back; schema 1.
 
-A step's nested records are written field by field under their own names, so a reader needs nothing but this
-file. Fields that this version does not know are kept in `extra` and written again.
+A step's nested records are written field by field under their own names, so a reader needs nothing but
+`records.py`. Fields that this version does not know are kept in `extra` and written again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, fields
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
-from lookahead_cli.decoding.records import (
-    Accepted,
-    Candidate,
-    Choice,
-    Node,
-    Origin,
-    PoolChange,
-    PoolRecord,
-    Seconds,
-    Step,
-    WindowRecord,
-)
+import msgspec
+
+from lookahead_cli.decoding.records import Step
 from lookahead_cli.trace.events import Footer, GreedyRun, Header, StepEvent, TokenText
 
 SCHEMA = 1
 
 Json = Any
+
+# Steps are nearly all of a trace, and read straight into their records; a trace of thousands opens at once.
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_STEP = msgspec.json.Decoder(Step)
+_STEP_FIELDS = frozenset(field.name for field in fields(Step)) | {"type", "tokens"}
 
 
 class SchemaError(ValueError):
@@ -42,7 +39,7 @@ def to_json(event: Header | StepEvent | Footer) -> dict[str, Json]:
     if isinstance(event, Header):
         return {"type": "header", "schema": SCHEMA, **_plain(event)}
     if isinstance(event, StepEvent):
-        step = {key: value for key, value in asdict(event.step).items() if value is not None}
+        step = {key: value for key, value in msgspec.to_builtins(event.step).items() if value is not None}
         return {"type": "step", **step, "tokens": _tokens_to_json(event.tokens), **event.extra}
     return {"type": "footer", **_plain(event)}
 
@@ -66,30 +63,54 @@ def _tokens_to_json(tokens: Mapping[int, TokenText]) -> dict[str, Json]:
     return table
 
 
-def from_json(line: Json) -> Header | StepEvent | Footer | None:
+def from_line(line: str) -> Header | StepEvent | Footer | None:
     """The event of a line, None for a type that this version does not know.
 
     Raises:
-        SchemaError: The line is not an event of a schema that can be read.
+        SchemaError: The line is not JSON, or not an event of a schema that can be read.
     """
-    if not isinstance(line, dict) or not isinstance(line.get("type"), str):
-        raise SchemaError("there is no event in it")
-    body = {key: value for key, value in line.items() if key != "type"}
     try:
-        match line["type"]:
+        raw = _FIELDS.decode(line)
+    except msgspec.ValidationError as error:
+        raise SchemaError("there is no event in it") from error
+    except msgspec.DecodeError:
+        line = _without_surrogates(line)
+        raw = _FIELDS.decode(line)
+    kind = json.loads(bytes(raw["type"])) if "type" in raw else None
+    try:
+        match kind:
             case "header":
-                return _header(body)
+                return _header(_body(line))
             case "step":
-                return _step_event(body)
+                return _step_event(line, raw)
             case "footer":
-                return _footer(body)
-            case _:
+                return _footer(_body(line))
+            case str():
                 return None
-    except SchemaError:
-        raise
+            case _:
+                raise SchemaError("there is no event in it")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, SchemaError):
+            raise
         lacking = f", for it has no {error}" if isinstance(error, KeyError) else ""
-        raise SchemaError(f"its {line['type']} cannot be read{lacking}") from error
+        why = f" ({error})" if isinstance(error, msgspec.ValidationError) else lacking
+        raise SchemaError(f"its {kind} cannot be read{why}") from error
+
+
+def _without_surrogates(line: str) -> str:
+    """A line that is JSON but for half characters, which become question marks.
+
+    Raises:
+        SchemaError: It is not JSON.
+    """
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode()
+    except json.JSONDecodeError as error:
+        raise SchemaError("it is not JSON") from error
+
+
+def _body(line: str) -> dict[str, Json]:
+    return {key: value for key, value in json.loads(line).items() if key != "type"}
 
 
 def _tokens(table: Mapping[str, Json]) -> dict[int, TokenText]:
@@ -118,15 +139,14 @@ def _footer(body: dict[str, Json]) -> Footer:
     body["output_ids"] = _ids(body["output_ids"])
     body["tokens"] = _tokens(body.get("tokens", {}))
     if body.get("greedy") is not None:
-        body["greedy"] = _record(GreedyRun, body["greedy"])
+        body["greedy"] = msgspec.convert(body["greedy"], GreedyRun)
     return Footer(**_with_extra(Footer, body))
 
 
-def _step_event(body: dict[str, Json]) -> StepEvent:
-    tokens = _tokens(body.pop("tokens", {}))
-    known = {field.name for field in fields(Step)}
-    extra = {key: value for key, value in body.items() if key not in known}
-    return StepEvent(_record(Step, body), tokens, extra)
+def _step_event(line: str, raw: Mapping[str, msgspec.Raw]) -> StepEvent:
+    tokens = _tokens(json.loads(bytes(raw["tokens"]))) if "tokens" in raw else {}
+    extra = {key: json.loads(bytes(value)) for key, value in raw.items() if key not in _STEP_FIELDS}
+    return StepEvent(_STEP.decode(line), tokens, extra)
 
 
 def _with_extra(kind: type, body: dict[str, Json]) -> dict[str, Json]:
@@ -137,49 +157,3 @@ def _with_extra(kind: type, body: dict[str, Json]) -> dict[str, Json]:
 
 def _ids(value: Json) -> tuple[int, ...]:
     return tuple(int(token) for token in value)
-
-
-def _optional_rows(value: Json) -> tuple[tuple[int | None, ...], ...]:
-    return tuple(tuple(row) for row in value)
-
-
-def _many(kind: type) -> Callable[[Json], tuple[Any, ...]]:
-    return lambda value: tuple(_record(kind, item) for item in value)
-
-
-def _one(kind: type) -> Callable[[Json], Any]:
-    return lambda value: None if value is None else _record(kind, value)
-
-
-# How a field is read back where it is more than a plain value.
-_READERS: dict[tuple[type, str], Callable[[Json], Any]] = {
-    (Step, "nodes"): _many(Node),
-    (Step, "path"): _ids,
-    (Step, "accepted"): _many(Accepted),
-    (Step, "candidates"): _many(Candidate),
-    (Step, "window"): _one(WindowRecord),
-    (Step, "pool"): _one(PoolRecord),
-    (Step, "seconds"): _one(Seconds),
-    (Node, "origins"): _many(Origin),
-    (Node, "detail"): _one(Choice),
-    (Accepted, "origin"): _one(Origin),
-    (Candidate, "tokens"): _ids,
-    (Candidate, "nodes"): _ids,
-    (WindowRecord, "rows"): _optional_rows,
-    (WindowRecord, "nodes"): _optional_rows,
-    (WindowRecord, "new"): tuple,
-    (WindowRecord, "refilled"): _optional_rows,
-    (PoolRecord, "changes"): _many(PoolChange),
-    (PoolChange, "tokens"): _ids,
-}
-
-
-def _record(kind: type, value: Mapping[str, Json]) -> Any:
-    arguments: dict[str, Any] = {}
-    for field in fields(kind):
-        if field.name in value:
-            read = _READERS.get((kind, field.name))
-            arguments[field.name] = value[field.name] if read is None else read(value[field.name])
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise SchemaError(f"its {kind.__name__.lower()} has no '{field.name}'")
-    return kind(**arguments)

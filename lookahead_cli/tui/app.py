@@ -110,7 +110,7 @@ class VisualizeApp(App[None]):
         self._next: LookaheadConfig | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
         self._searched = ""
-        self._last_redraw = -math.inf
+        self._last_redraw = self._last_taken = -math.inf
         self._spinner: Timer | None = None
         self._redraw_timer: Timer | None = None
 
@@ -142,7 +142,15 @@ class VisualizeApp(App[None]):
     # News and redraws.
 
     def on_visualize_app_news(self) -> None:
-        """Take what came, and draw it at most so many times a second."""
+        """Take what came, with what comes until the next redraw: a recording is read faster than shown."""
+        left = self._last_taken + 1 / REDRAWS_A_SECOND - time.monotonic()
+        if left <= 0 or self._feed.finished:
+            self._take_news()
+        else:
+            self.set_timer(left, self._take_news)
+
+    def _take_news(self) -> None:
+        self._last_taken = time.monotonic()
         finished = self._feed.finished
         if finished and self._next is not None:
             self._run_again(self._next)

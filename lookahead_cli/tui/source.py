@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -103,7 +104,13 @@ class TraceSource:
         """
         from lookahead_cli.trace.reader import read_trace
 
-        for event in read_trace(self._file):
-            yield event
-            if cancel.is_set():
-                return
+        # Hundreds of thousands of records, none in a cycle: collecting among them takes as long as reading.
+        gc.disable()
+        try:
+            for event in read_trace(self._file):
+                yield event
+                if cancel.is_set():
+                    return
+        finally:
+            gc.enable()
+            gc.freeze()
