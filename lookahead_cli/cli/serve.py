@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import socket
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,11 +46,36 @@ def serve(
         raise UsageError(
             "Serving needs the package textual-serve.", "Install it: pip install textual-serve"
         ) from None
+    _check_command(command)
     _check_free(host, port)
     program = shlex.join([sys.executable, "-m", "lookahead_cli", *command])
     note(f"Open http://{host}:{port} in a browser; Ctrl+C ends it.")
     Server(program, host=host, port=port, title=f"lookahead {shlex.join(command)}").serve()
     return 0
+
+
+def _check_command(command: list[str]) -> None:
+    """Say what is wrong with the command here, not on a page.
+
+    Raises:
+        LookaheadError: Its file cannot be read.
+    """
+    from typer.main import get_command
+
+    from lookahead_cli.cli.app import app
+    from lookahead_cli.cli.prompts import read_prompt
+    from lookahead_cli.trace.reader import read_trace
+
+    name, *arguments = command
+    parser: Any = get_command(app)
+    given = parser.commands[name].make_context(f"lookahead {name}", arguments).params
+    file = given.get("file") or given.get("trace")
+    if file == "-":
+        raise UsageError("A page has no standard input.", "Give a file.")
+    if name == "visualize":
+        read_prompt(file)
+    elif name == "replay":
+        next(read_trace(file))
 
 
 def _check_free(host: str, port: int) -> None:

@@ -13,6 +13,7 @@ from lookahead_cli.errors import UsageError
 Method = Literal["greedy", "jacobi", "prompt-lookup", "lookahead", "lookahead-reference", "draft"]
 Source = Literal["window", "prompt", "recycled"]
 SOURCES: tuple[Source, ...] = get_args(Source)
+_LOWEST_TEMPERATURE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,8 @@ class LookaheadConfig:
         typical_p: Locally typical sampling with this mass; 1.0 for all.
         repetition_penalty: Divides the logits of tokens that the text has; 1.0 for none.
         no_repeat_ngram_size: No n-gram of this size comes twice; 0 for no limit.
-        stop: Strings that end the text.
+        stop: Strings that end the text; special tokens, such as an end-of-sequence marker, are no part of
+            it.
         paper_strict: Verify nodes of the pool only, as the paper does; window cells are then never accepted.
 
     Raises:
@@ -75,6 +77,11 @@ class LookaheadConfig:
         self._at_least("node_budget", "node-budget", 1, "a step feeds at least the current token")
         self._at_least("max_new_tokens", "max-new-tokens", 1, "a run emits at least one token")
         self._at_least("temperature", "temperature", 0, "use 0 for the likeliest token")
+        if 0.0 < self.temperature < _LOWEST_TEMPERATURE:
+            raise UsageError(
+                f"temperature = {self.temperature:g} is too low to divide logits by.",
+                "Use 0 for the likeliest token.",
+            )
         self._at_least("top_k", "top-k", 0, "use 0 for all tokens")
         self._at_least("no_repeat_ngram_size", "no-repeat-ngram", 0, "use 0 for no limit")
         self._one_of("source", self.sources, SOURCES)
@@ -125,6 +132,9 @@ class LookaheadConfig:
                 isinstance(value, str) or not all(isinstance(one, str) for one in value)
             ):
                 raise UsageError(f"{said} is no list of texts.", f"Give ({value!r},) for one.")
+            if str(field.type).startswith("tuple"):
+                # A list does as well, and the settings stay hashable.
+                object.__setattr__(self, field.name, tuple(value))
 
     def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
         for value in values:

@@ -26,7 +26,7 @@ _STATEFUL_PROCESSORS = frozenset(
 )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def lookahead_generate(
     model: Any,
     input_ids: torch.Tensor,
@@ -70,10 +70,12 @@ def lookahead_generate(
         (1, L + new) ids, or transformers' output record with them where the config asks for one.
 
     Raises:
-        ValueError: More than one sequence, inputs that are not token ids, a prompt that leaves no room in
-            the context, a processor that keeps state, or outputs besides the sequences.
+        ValueError: More than one sequence, method `draft`, inputs that are not token ids, a prompt that
+            leaves no room in the context, a processor that keeps state, or outputs besides the sequences.
         UnsupportedModelError: The model cannot be decoded exactly with a token tree.
     """
+    if method == "draft":
+        raise ValueError("lookahead_generate takes no draft model; choose another method.")
     prompt = _check_inputs(model, input_ids, model_kwargs)
     _check_outputs(generation_config)
     _check_processors(logits_processor or ())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.errors import ModelError, UsageError
+from lookahead_cli.errors import InputError, ModelError, UsageError
 from lookahead_cli.models.loading import Checkpoint, load_checkpoint
 from lookahead_cli.models.run import run_events
 from lookahead_cli.models.runner import TransformersRunner
@@ -61,13 +61,18 @@ class LanguageModel:
         Args:
             text: The text.
             special_tokens: Add what the tokenizer itself adds, such as a beginning-of-sequence token.
+
+        Raises:
+            InputError: It holds half a character, which no token stands for.
         """
+        _check_characters(text)
         return tuple(self.tokenizer(text, add_special_tokens=special_tokens)["input_ids"])
 
     def encode_chat(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Token ids of a conversation, up to where the model's answer begins.
 
         Raises:
+            InputError: A message holds half a character.
             ModelError: The model has no chat template, or it refuses these messages.
         """
         if not self.has_chat_template:
@@ -75,6 +80,8 @@ class LanguageModel:
                 f"{self.name} has no chat template.",
                 "Use --raw to give it the text as it is, or an instruct model.",
             )
+        for message in messages:
+            _check_characters(message["content"])
         try:
             encoded = self.tokenizer.apply_chat_template(
                 [dict(message) for message in messages],
@@ -172,6 +179,14 @@ def load_model(
             on_progress=on_progress or (lambda _: None),
         )
     )
+
+
+def _check_characters(text: str) -> None:
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(
+            "The text holds half a character (a lone surrogate), which no token stands for.",
+            "Give text that can be written as UTF-8.",
+        )
 
 
 def _eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -158,11 +158,16 @@ def _check_prompt(model: LanguageModel, prompt_ids: Sequence[int]) -> None:
 
 
 def check_vocabulary(model: LanguageModel, draft: LanguageModel) -> None:
-    """Refuse a draft model that means other tokens by the same ids.
+    """Refuse a draft model that means other tokens by the same ids, or that is the model itself.
 
     Raises:
-        ModelError: Their vocabularies differ.
+        ModelError: Their vocabularies differ, or they are one.
     """
+    if draft.runner is model.runner:
+        raise ModelError(
+            f"{model.name} cannot be its own draft model: each needs a KV cache of its own.",
+            "Load it a second time, or take a smaller model of the same family.",
+        )
     if model.tokenizer.get_vocab() != draft.tokenizer.get_vocab():
         raise ModelError(
             f"The draft model {draft.name} has another vocabulary than {model.name}.",
@@ -171,8 +176,14 @@ def check_vocabulary(model: LanguageModel, draft: LanguageModel) -> None:
 
 
 def _stopping(model: LanguageModel, config: LookaheadConfig) -> Stopping:
-    strings = StopStrings(config.stop, lambda token: model.token_text(token).raw) if config.stop else None
+    strings = StopStrings(config.stop, lambda token: _shown_bytes(model, token)) if config.stop else None
     return Stopping(config.max_new_tokens, model.eos_ids, model.runner.context_length, strings)
+
+
+def _shown_bytes(model: LanguageModel, token: int) -> bytes:
+    """The bytes of a token in the output text, which has no special tokens."""
+    text = model.token_text(token)
+    return b"" if text.special else text.raw
 
 
 def text_before_stop(text: str, stopping: Stopping) -> str:

@@ -20,19 +20,19 @@ def _processors(config: LookaheadConfig, device: Any) -> Any:
 
     processors = transformers_has.LogitsProcessorList()
     if config.repetition_penalty != 1.0:
-        processors.append(transformers_has.RepetitionPenaltyLogitsProcessor(config.repetition_penalty))
+        processors.append(transformers_has.RepetitionPenaltyLogitsProcessor(float(config.repetition_penalty)))
     if config.no_repeat_ngram_size:
-        processors.append(transformers_has.NoRepeatNGramLogitsProcessor(config.no_repeat_ngram_size))
+        processors.append(transformers_has.NoRepeatNGramLogitsProcessor(int(config.no_repeat_ngram_size)))
     if not config.samples:
         return processors
     if config.temperature != 1.0:
-        processors.append(transformers_has.TemperatureLogitsWarper(config.temperature))
+        processors.append(transformers_has.TemperatureLogitsWarper(float(config.temperature)))
     if config.top_k:
-        processors.append(transformers_has.TopKLogitsWarper(config.top_k))
+        processors.append(transformers_has.TopKLogitsWarper(int(config.top_k)))
     if config.top_p < 1.0:
-        processors.append(transformers_has.TopPLogitsWarper(config.top_p))
+        processors.append(transformers_has.TopPLogitsWarper(float(config.top_p)))
     if config.min_p:
-        processors.append(transformers_has.MinPLogitsWarper(config.min_p))
+        processors.append(transformers_has.MinPLogitsWarper(float(config.min_p)))
     if config.typical_p < 1.0:
-        processors.append(transformers_has.TypicalLogitsWarper(config.typical_p))
+        processors.append(transformers_has.TypicalLogitsWarper(float(config.typical_p)))
     return processors

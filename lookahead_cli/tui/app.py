@@ -329,6 +329,11 @@ class VisualizeApp(App[None]):
         """Every action, for the command palette."""
         yield from commands_of(screen)
 
+    def action_rendering(self) -> None:
+        """Show the output as it reads, or with whitespace and free tokens marked."""
+        self.run_screen.accepted_panel.turn_rendering()
+        self.want_redraw()
+
     def action_zoom(self, number: int | None = None) -> None:
         """Give one panel the whole screen, or show all four."""
         self.run_screen.zoom(number)

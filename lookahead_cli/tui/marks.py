@@ -8,8 +8,8 @@ MATCHED, REJECTED, UNREACHED = "✓", "✗", "·"
 FREE = "★"
 """A token that was guessed right and cost no step of its own."""
 
-NEW, KNOWN = "▾", "↻"
-"""An n-gram that the pool did not hold before, one that it did."""
+NEW, KNOWN, GONE = "▾", "↻", "−"
+"""An n-gram that the pool did not hold before, one that it did, one that made room."""
 
 PLAYING, PAUSED, PAST, DONE = "►", "‖", "◄", "■"
 

@@ -20,6 +20,7 @@ from lookahead_cli.tui.token_text import (
     ByteJoiner,
     cell_width,
     join_tokens,
+    plain_text,
     take_cells,
     visible_bytes,
     visible_text,
@@ -38,10 +39,14 @@ class OutputLayout:
     Args:
         theme: The colours.
         width: Cells a line.
+        rendered: True for the text as it reads, without marks for whitespace and free tokens.
     """
 
-    def __init__(self, theme: Theme, width: int) -> None:
+    def __init__(self, theme: Theme, width: int, *, rendered: bool = False) -> None:
         self._theme = theme
+        self._text_of = plain_text if rendered else visible_text
+        self._line_break = "\n" if rendered else LINE_BREAK
+        self._free_mark = "" if rendered else FREE
         self.width = max(1, width)
         self._lines: list[list[Segment]] = [[]]
         self._used = 0
@@ -65,7 +70,7 @@ class OutputLayout:
         muted = self._theme.on("panel")("muted")
         tokens = filter(None, map(view.token, prompt_ids))
         for text in join_tokens(list(tokens)):
-            self._place(visible_text(text), muted, muted)
+            self._place(self._text_of(text), muted, muted)
         self._mark()
 
     def _mark(self) -> None:
@@ -77,17 +82,16 @@ class OutputLayout:
             token = view.token(accepted.token)
             assert token is not None
             free = left < 0  # A step costs its last token, even where an end cut it among its guesses.
-            text = visible_text(self._joiner.add(token))
+            text = self._text_of(self._joiner.add(token))
             if not text:
                 continue
             role = "muted" if token.special else "free" if free else "foreground"
-            self._place((FREE if free else "") + text, style(role), style("muted"))
+            self._place((self._free_mark if free else "") + text, style(role), style("muted"))
         self._mark()
 
     def _place(self, text: str, style: Style, blank: Style) -> None:
-        for piece in re.split(f"(?<={LINE_BREAK})", text):
-            if not piece:
-                continue
+        for whole in re.split(f"(?<={self._line_break})", text):
+            piece = whole.rstrip("\n")
             if self._used and self._used + cell_width(piece) > self.width:
                 self._break()
             rest = piece
@@ -101,7 +105,7 @@ class OutputLayout:
                 for part in _PARTS.findall(kept):
                     self._lines[-1].append(Segment(part, blank if part[0] in _BLANKS else style))
                 self._used += cell_width(kept)
-            if piece.endswith(LINE_BREAK):
+            if whole.endswith(self._line_break):
                 self._break()
 
     def _break(self) -> None:

@@ -28,6 +28,20 @@ def test_what_has_no_screen_is_refused(capsys):
     assert "'bench' has no screen" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["replay", "missing.jsonl"], "There is no trace 'missing.jsonl'"),
+        (["visualize", "missing.txt"], "There is no file 'missing.txt'"),
+        (["visualize", "-"], "A page has no standard input"),
+        (["replay", "--colour"], "No such option"),
+    ],
+)
+def test_a_command_that_cannot_work_is_said_before_it_is_served(capsys, command, said):
+    assert run(["serve", *command]) in {ExitCode.USAGE, ExitCode.INPUT}
+    assert said in capsys.readouterr().err
+
+
 def test_a_port_in_use_is_said(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

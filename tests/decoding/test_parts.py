@@ -110,6 +110,7 @@ def test_each_end_cuts_at_its_own_token():
         ({"max_new_tokens": 0}, "max-new-tokens = 0"),
         ({"method": "magic"}, "'magic'"),
         ({"temperature": -0.7}, "temperature = -0.7"),
+        ({"temperature": 1e-40}, "too low to divide logits by"),
         ({"top_p": 0.0}, "top-p = 0"),
         ({"min_p": 1.5}, "min-p = 1.5"),
         ({"sources": ("magic",)}, "source called"),

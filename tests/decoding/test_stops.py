@@ -9,6 +9,7 @@ import pytest
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.stopping import Stopping, StopStrings
 from lookahead_cli.models.language_model import load_model
+from lookahead_cli.models.run import _stopping, text_before_stop
 from lookahead_cli.trace.events import Footer, StepEvent
 from lookahead_cli.tui.token_text import text_of
 from tests.tiny import SENTENCES, save_tiny_model
@@ -54,6 +55,15 @@ def test_the_tokens_behind_the_string_are_cut_off():
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return load_model(str(save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")), dtype="float32")
+
+
+@pytest.mark.parametrize("stop", ["end", "|", "<", "<|im_end|>"])
+def test_an_end_marker_is_no_part_of_the_text_that_is_searched(model, stop):
+    stopping = _stopping(model, LookaheadConfig(stop=(stop,)))
+    marker = model.tokenizer.eos_token_id
+    assert model.token_text(marker).text == "<|im_end|>"
+    assert stopping.cut([marker], 3, 10) == ((marker,), "eos")
+    assert text_before_stop("The capital is Paris.", stopping) == "The capital is Paris."
 
 
 def test_text_ids_and_stream_end_where_the_string_does_for_every_method(model):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
 
 from lookahead_cli import LookaheadConfig, decode, generate, load_model
-from lookahead_cli.errors import InputError, UsageError
+from lookahead_cli.errors import InputError, ModelError, UsageError
 from tests.tiny import save_tiny_model
 
 CONFIG = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=6)
@@ -62,6 +63,24 @@ def test_a_run_of_another_thread_waits_for_the_first(model):
         first = [token for step in steps for token in step.token_ids]
         assert len(waiting.result(timeout=60)) == 6
     assert first
+
+
+def test_a_model_is_not_its_own_draft(model):
+    with pytest.raises(ModelError, match="cannot be its own draft model"):
+        generate(model, [5, 6, 7], replace(CONFIG, method="draft"), draft=model)
+
+
+def test_half_a_character_is_refused(model):
+    with pytest.raises(InputError, match="half a character"):
+        generate(model, "a\ud800b", CONFIG)
+
+
+def test_numbers_of_either_kind_and_lists_do_as_settings(model):
+    whole = replace(CONFIG, repetition_penalty=2, temperature=1, stop=["never"])
+    fraction = replace(CONFIG, repetition_penalty=2.0, temperature=1.0, stop=("never",))
+    assert hash(whole) == hash(fraction)
+    ids = [generate(model, [5, 6, 7], config, output="ids") for config in (whole, fraction)]
+    assert ids[0] == ids[1]
 
 
 def test_another_output_is_refused(model):

@@ -42,6 +42,17 @@ def test_the_generation_configs_processors_are_honoured(model, settings):
     assert ours.tolist() == plain.tolist()
 
 
+def test_what_comes_back_is_an_ordinary_tensor(model):
+    _, ours = both(model)
+    assert not ours.is_inference()
+    ours[0, 0] = 3
+
+
+def test_a_draft_model_cannot_be_given(model):
+    with pytest.raises(ValueError, match="takes no draft model"):
+        model.generate(torch.tensor([PROMPT]), custom_generate=lookahead_generate, method="draft")
+
+
 def test_processors_of_the_caller_see_every_path(model):
     class Odd(LogitsProcessor):
         def __call__(self, input_ids, scores):

@@ -474,3 +474,34 @@ async def test_a_recording_is_not_run_again(tmp_path):
         await pilot.press("s")
         await wait_until(pilot, lambda: bool(pilot.app._notifications))
         assert "NEXT RUN" not in screen_text(pilot)
+
+
+async def test_the_output_is_shown_as_it_reads_and_with_its_marks_again():
+    async with opened(ScriptedSource()) as pilot:
+        await at_end(pilot)
+        panel = pilot.app.run_screen.accepted_panel
+        marked = panel.text
+        assert "␣" in marked
+        assert "★" in marked.split("\n", 1)[1].rsplit("\n", 1)[0]
+        await press(pilot, "w")
+        inside = panel.text.split("\n", 1)[1].rsplit("\n", 1)[0]
+        assert not any(mark in inside for mark in "␣★↵⇥")
+        assert "n * fact" in inside
+        await press(pilot, "w")
+        assert panel.text == marked
+
+
+async def test_what_came_into_the_pool_and_what_made_room_is_listed_where_there_is_room():
+    async with opened(ScriptedSource(settings(guesses=1)), (200, 60)) as pilot:
+        await at_end(pilot)
+        view = pilot.app.view
+        index = next(
+            step.index for step in view.steps if {"insert", "evict"} <= {c.event for c in step.pool.changes}
+        )
+        pilot.app._go(index)
+        await drawn(pilot)
+        text = pilot.app.run_screen.pool_panel.text
+        changes = view.steps[index].pool.changes
+        marks = [line[2] for line in text.split("\n")]
+        assert marks.count("▾") == sum(change.event == "insert" for change in changes)
+        assert marks.count("−") == sum(change.event == "evict" for change in changes)

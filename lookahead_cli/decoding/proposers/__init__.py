@@ -58,7 +58,10 @@ def make_proposer(
             return PromptLookupProposer(prompt_ids, config.ngram_size, config.window_size)
         case "draft":
             if draft is None:
-                raise UsageError("The method 'draft' needs a draft model.", "Name one with --draft-model.")
+                raise UsageError(
+                    "The method 'draft' needs a draft model.",
+                    "Name one with --draft-model, or give draft= in Python.",
+                )
             return DraftProposer(*draft, prompt_ids, config.window_size)
         case "lookahead-reference":
             return _lookahead(config, prompt_ids, None, ("window",))

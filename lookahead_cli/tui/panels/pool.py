@@ -7,7 +7,7 @@ from collections import Counter
 from lookahead_cli.decoding.records import Candidate, PoolRecord, Step
 from lookahead_cli.trace.words import provenance
 from lookahead_cli.tui.lines import Line
-from lookahead_cli.tui.marks import MATCHED, REJECTED, UNREACHED
+from lookahead_cli.tui.marks import GONE, MATCHED, NEW, REJECTED, UNREACHED
 from lookahead_cli.tui.panels.base import Panel
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.token_text import visible
@@ -35,7 +35,8 @@ class PoolPanel(Panel):
         "token, the key: their other N-1 tokens are all checked in the same pass of the model, common "
         "beginnings once. ✓ is a token that the model would have said itself; at the first ✗ the panel "
         "says what it wanted instead, and the rest was not reached. 'window, step 31' is where and when "
-        "the n-gram was first seen."
+        "the n-gram was first seen. Below them, where there is room, the n-grams that this step put into the "
+        f"pool ({NEW}) and those that made room ({GONE})."
     )
 
     def lines(self, view: RunView, width: int, height: int) -> list[Line]:
@@ -53,7 +54,38 @@ class PoolPanel(Panel):
         ending = self._ending(view, step.pool, width)
         room = height - 1 - len(ending)
         candidates = self._candidates(view, step, width, room)
-        return [key, *candidates, *[Line(width)] * (room - len(candidates)), *ending]
+        left = room - len(candidates) - 1
+        changes = [] if step.pool is None else self._changes(view, step.pool, width, left)
+        between = [Line(width)] * (room - len(candidates) - len(changes))
+        return [key, *candidates, *between[:1], *changes, *between[1:], *ending]
+
+    def _changes(self, view: RunView, pool: PoolRecord, width: int, room: int) -> list[Line]:
+        """The n-grams that came in this step, and those that made room, as far as there is room."""
+        muted = self.style("muted")
+        changes = [
+            change for event in ("insert", "evict") for change in pool.changes if change.event == event
+        ]
+        if not changes or room < 2:
+            return []
+        lines = [Line(width).add("this step", muted)]
+        shown = changes[: room - 1] if len(changes) < room else changes[: room - 2]
+        for change in shown:
+            is_new = change.event == "insert"
+            line = Line(width).add(NEW if is_new else GONE, self.style("pool_hit" if is_new else "rejected"))
+            cells = max(5, min(12, (width - 2 - _SOURCE_CELLS) // len(change.tokens)))
+            line.add(" ", muted)
+            for token in change.tokens:
+                line.add(
+                    visible(view.token(token), cells - 1),
+                    self.style("foreground" if is_new else "muted"),
+                    cells=cells,
+                )
+            column = "" if change.column is None else f" +{change.column}"
+            words = f"{change.source}{column}" if is_new else "dropped"
+            lines.append(line.add(f" {words}", muted))
+        if len(shown) < len(changes):
+            lines.append(Line(width).add(f"and {len(changes) - len(shown)} more", muted))
+        return lines
 
     def _key(self, view: RunView, step: Step, width: int) -> Line:
         style = self.style
