@@ -81,7 +81,8 @@ class LanguageModel:
                 "Use --raw to give it the text as it is, or an instruct model.",
             )
         for message in messages:
-            _check_characters(message["content"])
+            for text in message.values():
+                _check_characters(text)
         try:
             encoded = self.tokenizer.apply_chat_template(
                 [dict(message) for message in messages],
@@ -182,7 +183,12 @@ def load_model(
 
 
 def _check_characters(text: str) -> None:
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    # What is no text at all is refused by the tokenizer, or by the chat template.
+    if (
+        isinstance(text, str)
+        and not text.isascii()
+        and any("\ud800" <= character <= "\udfff" for character in text)
+    ):
         raise InputError(
             "The text holds half a character (a lone surrogate), which no token stands for.",
             "Give text that can be written as UTF-8.",

@@ -74,8 +74,7 @@ def from_line(line: str) -> Header | StepEvent | Footer | None:
     except msgspec.ValidationError as error:
         raise SchemaError("there is no event in it") from error
     except msgspec.DecodeError:
-        line = _without_surrogates(line)
-        raw = _FIELDS.decode(line)
+        line, raw = _without_surrogates(line)
     kind = json.loads(bytes(raw["type"])) if "type" in raw else None
     try:
         match kind:
@@ -97,15 +96,16 @@ def from_line(line: str) -> Header | StepEvent | Footer | None:
         raise SchemaError(f"its {kind} cannot be read{why}") from error
 
 
-def _without_surrogates(line: str) -> str:
-    """A line that is JSON but for half characters, which become question marks.
+def _without_surrogates(line: str) -> tuple[str, dict[str, msgspec.Raw]]:
+    """A line that is JSON but for half characters, which become question marks, and its fields.
 
     Raises:
         SchemaError: It is not JSON.
     """
     try:
-        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode()
-    except json.JSONDecodeError as error:
+        line = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode()
+        return line, _FIELDS.decode(line)
+    except (json.JSONDecodeError, msgspec.DecodeError) as error:
         raise SchemaError("it is not JSON") from error
 
 

@@ -144,18 +144,19 @@ class VisualizeApp(App[None]):
     def on_visualize_app_news(self) -> None:
         """Take what came, with what comes until the next redraw: a recording is read faster than shown."""
         left = self._last_taken + 1 / REDRAWS_A_SECOND - time.monotonic()
-        if left <= 0 or self._feed.finished:
+        if left <= 0:
             self._take_news()
         else:
             self.set_timer(left, self._take_news)
 
     def _take_news(self) -> None:
         self._last_taken = time.monotonic()
+        news = self._feed.take()
         finished = self._feed.finished
         if finished and self._next is not None:
             self._run_again(self._next)
             return
-        for event in self._feed.take():
+        for event in news:
             if isinstance(event, Progress) and self.view.header is None:
                 self.run_screen.loading_panel.take(event)
             else:

@@ -234,8 +234,8 @@ class ChatApp(App[None]):
             if self.leaving:
                 self.exit()
             return
-        finished = feed.finished
         news = feed.take()
+        finished = feed.finished
         for event in news:
             if isinstance(event, Progress):
                 self._status = _doing(event)

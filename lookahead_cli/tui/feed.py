@@ -62,8 +62,9 @@ class Feed:
 
     @property
     def finished(self) -> bool:
-        """True once the worker is done; everything it gave is in the queue then."""
-        return self._finished.is_set()
+        """True once the worker is done and all is taken; asked after `take`, no end is missed."""
+        with self._lock:
+            return self._finished.is_set() and not self._queue
 
     def cancel(self) -> None:
         """Stop the run within one step."""

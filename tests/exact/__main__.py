@@ -19,6 +19,7 @@ from rich.progress import track
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.models.language_model import LanguageModel, load_model
+from lookahead_cli.trace.events import Footer
 from tests.exact import draws, families, tables
 
 ROOT = Path(__file__).parents[2]
@@ -53,11 +54,7 @@ class DefaultModel:
             ids = tables.prompt_ids(self.model, case.prompt)
             self._texts[known] = tables.reference_ids(self.model, ids, case.tokens)
         footer = tables.run_case(self.model, case)
-        return {
-            "equal": list(footer.output_ids) == self._texts[known],
-            "tokens": len(footer.output_ids),
-            "steps": footer.steps,
-        }
+        return compare_ids(footer, self._texts[known])
 
 
 class Gemma:
@@ -78,11 +75,7 @@ class Gemma:
     def compare(self, name: str) -> Result:
         config = LookaheadConfig(max_new_tokens=tables.GEMMA_TOKENS, **tables.GEMMA[name])
         footer = tables.run_ids(self.model, self.prompt, config)
-        return {
-            "equal": list(footer.output_ids) == self.expected,
-            "tokens": len(footer.output_ids),
-            "steps": footer.steps,
-        }
+        return compare_ids(footer, self.expected)
 
 
 class HalfPrecision:
@@ -128,6 +121,14 @@ def all_jobs() -> list[Job]:
         for method in draws.METHODS
     ]
     return jobs
+
+
+def compare_ids(footer: Footer, expected: Sequence[int]) -> Result:
+    return {
+        "equal": list(footer.output_ids) == list(expected),
+        "tokens": len(footer.output_ids),
+        "steps": footer.steps,
+    }
 
 
 def compare_family(case: families.FamilyCase) -> Result:

@@ -79,6 +79,9 @@ def test_a_killed_run_is_read_up_to_its_last_whole_step(events, tmp_path):
         (lambda lines: [lines[0].replace('"schema":1', '"schema":9'), *lines[1:]], "schema is 9"),
         (lambda lines: [lines[0], *lines[2:]], "line 2"),
         (lambda lines: [], "line 1"),
+        (lambda lines: [lines[0], '{"type":"step","index":NaN}'], "line 2 .* it is not JSON"),
+        (lambda lines: [lines[0], '"\\ud800"'], "line 2 .* it is not JSON"),
+        (lambda lines: [lines[0], "[1]"], "line 2 .* there is no event in it"),
     ],
 )
 def test_damage_is_named_with_file_and_line(events, tmp_path, damage, said):
