@@ -13,7 +13,7 @@ from lookahead_cli.tui.marks import PAST, PLAYING
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.tour.layout import wrapped
-from lookahead_cli.tui.tour.lesson import STOPS, Stop
+from lookahead_cli.tui.tour.lesson import STOPS
 
 
 class TourTitle(Drawn):
@@ -124,27 +124,37 @@ class LessonText(Drawn):
         super().__init__(theme, "background", id=id)
         self._lines: list[Line] = []
 
-    def lay_out(self, stop: Stop, view: RunView, width: int, *, airy: bool) -> int:
+    def lay_out(self, index: int, view: RunView, width: int, *, airy: bool, alone: bool) -> int:
         """Put a stop's text into lines.
 
         Args:
-            stop: The stop.
+            index: The stop, from 0.
             view: Its run, looking at the stop's step.
             width: Cells there are.
             airy: Leave lines free around the title.
+            alone: Nothing is below the text, so there is room to name the next stop.
 
         Returns:
             How many lines it takes.
         """
+        stop = STOPS[index]
         style, room = self.style, max(10, width - 2 * self.MARGIN)
         gap = [Line(width)] if airy else []
         title = wrapped([(stop.title, "accent")], room, style)
         text = wrapped(stop.parts(view), room, style)
+        if alone:
+            text += [Line(room), *wrapped([_next(index)], room, style)]
         margin = Line(width).add(" " * self.MARGIN, style("foreground"))
         shifted = [Line(width).add_line(margin).add_line(line) for line in (*title, *gap, *text)]
-        self._lines = [*gap, *shifted[: len(title)], *shifted[len(title) :]]
+        self._lines = [*gap, *shifted]
         return len(self._lines)
 
     def redraw(self) -> None:
         """Draw the lines."""
         self.draw([*self._lines, *[Line(self.size.width)] * (self.size.height - len(self._lines))])
+
+
+def _next(index: int) -> tuple[str, str]:
+    if index + 1 == len(STOPS):
+        return "The tour ends here: q leaves, ← goes back.", "muted"
+    return f"→ next: {STOPS[index + 1].title}", "muted"

@@ -67,7 +67,7 @@ def end_of_walk(view: RunView) -> Pointer:
 def hidden_cell(view: RunView) -> Pointer:
     """A cell of the last row, and the cell above and to the left of it, which it may not see.
 
-    Where there is one, with another token than the cell that it sees at the same place.
+    Where there are such, both and the cell that is seen at the same place hold different tokens.
     """
     step = view.step
     assert step is not None
@@ -81,7 +81,7 @@ def hidden_cell(view: RunView) -> Pointer:
     differing = (
         pointer
         for pointer in pointers
-        if step.nodes[pointer.key].token != step.nodes[same_place(view, pointer)].token
+        if len({step.nodes[at].token for at in (pointer.node, pointer.key, same_place(view, pointer))}) == 3
     )
     return next(differing, pointers[0])
 

@@ -129,7 +129,7 @@ class TourScreen(Screen[None]):
         self.set_class(stacked, "-stacked")
         least, most = _TEXT_CELLS
         cells = min(width, _LONGEST_LINE) if stacked else max(least, min(most, 2 * width // 5))
-        lines = self.lesson.lay_out(self.stop, self.view, cells, airy=not low)
+        lines = self.lesson.lay_out(self.index, self.view, cells, airy=not low, alone=not stacked)
         self.lesson.styles.width = width if stacked else cells
         self.lesson.styles.height = lines + (not low) if stacked else "100%"
         room = height - _AROUND - (lines + (not low) if stacked else 0)
