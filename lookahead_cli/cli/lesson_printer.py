@@ -38,7 +38,8 @@ def print_lesson(*, first: int, theme: str | None) -> None:
     for index, stop in enumerate(STOPS[first:], start=first):
         view = runs.view(stop.trace)
         stop.look(view)
-        lines = _stop(index, stop, view, colours, _width(console))
+        gap = [] if index == first else [Text()]
+        lines = [*gap, *_stop(index, stop, view, colours, _width(console))]
         with writing_output():
             for line in lines:
                 line.rstrip()
@@ -55,7 +56,7 @@ def _stop(index: int, stop: Stop, view: RunView, theme: Theme, width: int) -> li
 
     title = Text(f"{index + 1} of {len(STOPS)}  {stop.title}", theme.style("accent"))
     text = [_text(line) for line in wrapped(stop.parts(view), width, theme.style)]
-    lines = [*([Text()] if index else []), title, Text(), *text]
+    lines = [title, Text(), *text]
     for name in stop.panels:
         lines += _panel(stop, name, view, theme, width)
     return lines

@@ -17,6 +17,7 @@ from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.tour.screen import TOUR_KEYS, TourScreen
+from lookahead_cli.tui.tour.traces import TourRuns
 
 _APP_KEYS: list[BindingType] = [
     Binding("question_mark", "help", "Help", id="app.help", key_display="?", tooltip="What the panels say"),
@@ -39,6 +40,7 @@ class TourApp(App[None]):
 
     Args:
         theme: The colours.
+        runs: The recorded runs.
         first: The stop to begin with, from 0.
         notice: A sentence to show at the start.
     """
@@ -47,11 +49,11 @@ class TourApp(App[None]):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = _APP_KEYS
 
-    def __init__(self, theme: Theme, first: int = 0, *, notice: str | None = None) -> None:
+    def __init__(self, theme: Theme, runs: TourRuns, first: int = 0, *, notice: str | None = None) -> None:
         super().__init__()
         self.colours = theme
         self.interrupted = False
-        self.tour_screen = TourScreen(theme, first)
+        self.tour_screen = TourScreen(theme, runs, first)
         self._notice = notice
 
     def get_default_screen(self) -> TourScreen:
@@ -101,11 +103,10 @@ def run_tour(*, theme: str | None, first: int) -> bool:
         UsageError: There is no theme of that name.
         InputError: A recorded run of the tour is missing or damaged.
     """
-    from lookahead_cli.tui.tour.traces import check_traces
-
     colours, complaint = load_theme_or_default(theme)
-    check_traces()
+    runs = TourRuns()
+    runs.read_all()
     end_with_terminal()
-    app = TourApp(colours, first, notice=complaint)
+    app = TourApp(colours, runs, first, notice=complaint)
     app.run()
     return app.interrupted

@@ -27,7 +27,14 @@ class ExploreScreen(RunScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "close", "Back to the tour", id="explore.close", key_display="esc"),
+        Binding(
+            "escape,q",
+            "close",
+            "Back to the tour",
+            id="explore.close",
+            key_display="esc",
+            tooltip="Back to the stop",
+        ),
         Binding("left", "step(-1)", "Back", id="explore.back", key_display="←", tooltip="The step before"),
         Binding(
             "right,space", "step(1)", "Step", id="explore.step", key_display="→", tooltip="The next step"

@@ -9,6 +9,7 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.tour.lesson import PanelName
 
 _LEAST: Mapping[PanelName, int] = {"accepted": 3, "meter": 3, "mask": 12, "tree": 6}
+_METER_ROWS = 13  # Apart from one for each bar of the histogram.
 _MUCH = 20
 
 
@@ -40,7 +41,7 @@ def wanted_rows(name: PanelName, view: RunView) -> int:
     if name == "pool":
         return 4 + 2 * len(step.candidates)
     if name == "meter":
-        return 11
+        return _METER_ROWS + len(view.total.histogram)
     if name == "accepted":
         return 6
     return len(step.nodes) + (6 if name == "mask" else 4)

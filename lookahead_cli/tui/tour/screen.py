@@ -52,6 +52,7 @@ class TourScreen(Screen[None]):
 
     Args:
         theme: The colours.
+        runs: The recorded runs.
         first: The stop to begin with, from 0.
 
     Attributes:
@@ -74,7 +75,7 @@ class TourScreen(Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = TOUR_KEYS
 
-    def __init__(self, theme: Theme, first: int = 0) -> None:
+    def __init__(self, theme: Theme, runs: TourRuns, first: int = 0) -> None:
         super().__init__()
         self.title_line = TourTitle(theme, id="title")
         self.stops_line = StopsLine(theme, id="stops")
@@ -82,7 +83,7 @@ class TourScreen(Screen[None]):
         self.panels: Mapping[PanelName, Panel] = {name: kind(theme, id=name) for name, kind in KINDS.items()}
         self.index = first
         self._theme = theme
-        self._runs = TourRuns()
+        self._runs = runs
         self._panels = Container(*self.panels.values(), id="panels")
         self.view = RunView()
         self._told = 0

@@ -27,26 +27,15 @@ def open_trace(name: str) -> Iterator[IO[str]]:
     """The lines of a run's trace.
 
     Raises:
-        InputError: The file is not there or is damaged, so the installation is.
+        InputError: The file is missing, or what was read of it is no trace; so the installation is damaged.
     """
     try:
         with gzip.open(trace_file(name), "rt", encoding="utf-8") as stream:
             yield stream
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, InputError) as error:
         raise InputError(
-            f"The tour's recorded run '{name}' cannot be read: {error}.", "Install lookahead-cli again."
+            f"The tour's recorded run '{name}' is missing or damaged.", "Install lookahead-cli again."
         ) from error
-
-
-def check_traces() -> None:
-    """Refuse to start a tour that has lost a run.
-
-    Raises:
-        InputError: A file is not there or is damaged.
-    """
-    for name in TRACES:
-        with open_trace(name) as stream:
-            stream.readline()
 
 
 class TourRuns:
@@ -55,17 +44,25 @@ class TourRuns:
     def __init__(self) -> None:
         self._views: dict[str, RunView] = {}
 
-    def view(self, name: str) -> RunView:
-        """A whole run, its first step looked at.
+    def read_all(self) -> None:
+        """Read all runs now, before a screen is opened.
 
         Raises:
-            InputError: The file is not there or is damaged.
+            InputError: A file is missing or damaged.
+        """
+        for name in TRACES:
+            self.view(name)
+
+    def view(self, name: str) -> RunView:
+        """A whole run.
+
+        Raises:
+            InputError: Its file is missing or damaged.
         """
         if name not in self._views:
             view = RunView(recorded=True)
             with open_trace(name) as stream:
                 for event in read_trace(stream):
                     view.take(event)
-            view.look_at(0)
             self._views[name] = view
         return self._views[name]
