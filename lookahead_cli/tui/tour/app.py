@@ -16,7 +16,7 @@ from lookahead_cli.tui.keys import PANELS
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
-from lookahead_cli.tui.tour.screen import TOUR_KEYS, TourScreen
+from lookahead_cli.tui.tour.screen import TourScreen
 from lookahead_cli.tui.tour.traces import TourRuns
 
 _APP_KEYS: list[BindingType] = [
@@ -74,10 +74,11 @@ class TourApp(App[None]):
     def action_help(self) -> None:
         """Say what the keys do and what the panels mean."""
         if not isinstance(self.screen, HelpScreen):
-            own = [key for key in self.screen.BINDINGS if isinstance(key, Binding) and key.tooltip]
-            self.push_screen(
-                HelpScreen(self.colours, (*PANELS, MaskPanel, TreePanel), [*(own or TOUR_KEYS), *_APP_KEYS])
-            )
+            own = [key for key in self.screen.BINDINGS if isinstance(key, Binding)]
+            taken = {name for key in own for name in key.key.split(",")}
+            said = [key for key in own if key.tooltip]
+            ours = [key for key in _APP_KEYS if isinstance(key, Binding) and key.key not in taken]
+            self.push_screen(HelpScreen(self.colours, (*PANELS, MaskPanel, TreePanel), [*said, *ours]))
 
     def action_leave(self) -> None:
         """Leave."""

@@ -236,8 +236,8 @@ STOPS: tuple[Stop, ...] = (
         "decoding's steps are saved. The token ids are {ids}. Of the steps {ones} emitted one token and "
         "{several} more than one; {free} tokens came free, and the panel says who guessed them. S depends "
         "on the text: code and repetition find much in the pool, a free story less. More columns W collect "
-        "more, a longer N makes longer hits, a larger G tries more of them. Then S rises, but so do the "
-        "nodes, {nodes} a step here. And S counts steps, not seconds.",
+        "more, a longer N makes longer hits, a larger G tries more of them. Then S tends to rise, and so do "
+        "the nodes, {nodes} a step here. And S counts steps, not seconds.",
     ),
     Stop(
         "Cost",
