@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -53,8 +54,9 @@ def tour(
             print(f"{number:>2}  {one.title}")
         return ExitCode.OK
     if not plain and can_show_a_screen():
-        with keyboard_from_terminal() as has_keys:
-            if has_keys or in_browser():
+        # A browser's keys come through standard input; a pipe there is no keyboard.
+        with nullcontext(True) if in_browser() else keyboard_from_terminal() as has_keys:
+            if has_keys:
                 from lookahead_cli.tui.tour.app import run_tour
 
                 return ExitCode.INTERRUPTED if run_tour(theme=theme, first=stop - 1) else ExitCode.OK

@@ -177,6 +177,27 @@ async def test_o_opens_the_whole_screen_at_the_step_and_esc_comes_back(size):
         assert lesson_words(pilot)[: len(words_of(7))] == words_of(7)
 
 
+async def test_a_resize_behind_the_whole_screen_is_followed():
+    async with opened(SMALL, first=3) as pilot:
+        await pilot.press("o")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ExploreScreen))
+        await pilot.resize_terminal(*LARGE)
+        await settled(pilot)
+        await press(pilot, "escape")
+        await settled(pilot)
+        assert lesson_words(pilot)[: len(words_of(3))] == words_of(3)
+        assert pilot.app.tour_screen.panels["accepted"].region.bottom == LARGE[1] - 1
+
+
+@pytest.mark.parametrize("size", [(60, 20), (40, 12), (20, 5), (3, 2)])
+async def test_a_tiny_terminal_is_survived(size):
+    async with opened(size) as pilot:
+        await press(pilot, *["right"] * len(STOPS))
+        await pilot.resize_terminal(*LARGE)
+        await settled(pilot)
+        assert lesson_words(pilot)[: len(words_of(12))] == words_of(12)
+
+
 async def test_help_explains_the_keys_of_the_tour_and_the_panels():
     async with opened(LARGE) as pilot:
         await pilot.press("question_mark")
