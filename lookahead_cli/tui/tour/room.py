@@ -61,6 +61,9 @@ def least_rows(name: PanelName, view: RunView) -> int:
 def rows_of(names: Sequence[PanelName], view: RunView, rows: Rows) -> Mapping[PanelName, int]:
     """Rows of each panel, its frame included; a second one that finds no room is left out.
 
+    Room that the panels cannot use stays free: their last lines belong to their first. The
+    output alone takes what is over, since there is always more of it.
+
     Args:
         names: The panels, the most important first.
         view: The run, looking at the stop's step.
@@ -68,21 +71,22 @@ def rows_of(names: Sequence[PanelName], view: RunView, rows: Rows) -> Mapping[Pa
     """
     room = max(1, rows.room)
     main, *others = names
-    if not others:
-        return {main: room}
-    second = others[0]
-    needed = min(wanted_rows(second, view), least_rows(second, view)) + rows.frame
     wanted = wanted_rows(main, view) + rows.frame
-    left = room - needed
+    if not others:
+        return {main: min(room, wanted)}
+    second = others[0]
+    second_wanted = wanted_rows(second, view) + rows.frame
+    left = room - min(second_wanted, least_rows(second, view) + rows.frame)
+    least = least_rows(main, view) + rows.frame
     if left >= wanted:
-        # What is over goes to the one that has more to say: the text before, or else the second.
-        over = room - wanted - wanted_rows(second, view) - rows.frame
-        height = wanted + (max(0, over) if main == "accepted" else 0)
-    elif main == "window" and left >= least_rows(main, view) + rows.frame:
+        over = max(0, room - wanted - second_wanted)
+        height = wanted + (over if main == "accepted" else 0)
+    elif main == "window" and left >= least:
         # The n-grams below it are told all or not at all: the other panel has more use for a part.
-        height = least_rows(main, view) + rows.frame
-    elif left >= _MUCH or (main == "pool" and left >= least_rows(main, view) + rows.frame):
+        height = least
+    elif left >= _MUCH or (main == "pool" and left >= least):
         height = left
     else:
-        return {main: room}
-    return {main: height, second: room - height}
+        return {main: min(room, wanted)}
+    rest = room - height
+    return {main: height, second: rest if second == "accepted" else min(rest, second_wanted)}
