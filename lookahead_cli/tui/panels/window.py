@@ -124,9 +124,11 @@ class WindowPanel(Panel):
 
     def _add_cell(self, line: Line, text: str, role: str, place: tuple[int, int], cell: int) -> None:
         style = self.style(role)
+        if place not in self.pointed:
+            line.add(text, style, cells=cell)
+            return
         # The blank between two cells stays as it is, so that neighbours that stand out are told apart.
-        line.add(text, style + _POINTED if place in self.pointed else style, cells=cell - 1)
-        line.add(" ", style)
+        line.add(text, style + _POINTED, cells=cell - 1).add(" ", style)
 
     def _new(self, view: RunView, window: WindowRecord, shown: int, cell: int, width: int) -> Line:
         line = self._label("new", width)
