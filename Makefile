@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact screen-cost pictures clean
+.PHONY: demo test lint bench exact screen-cost pictures tour-traces clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -44,6 +44,9 @@ pictures: .venv/.tested
 	$(BIN)/lookahead visualize examples/code-fibonacci.py --max-new-tokens 64 --json > .pictures.jsonl
 	$(BIN)/python -m tests.pictures .pictures.jsonl
 	rm .pictures.jsonl
+
+tour-traces: .venv/.tested
+	$(BIN)/python -m tests.tour_traces
 
 clean:
 	rm -rf .venv .exact dist

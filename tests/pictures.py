@@ -1,4 +1,4 @@
-"""`python -m tests.pictures TRACE`: the README's picture, drawn by the real screen from a recorded run."""
+"""`python -m tests.pictures TRACE`: the README's pictures, drawn by the real screens from recorded runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 from lookahead_cli.tui.app import VisualizeApp
 from lookahead_cli.tui.source import TraceSource
 from lookahead_cli.tui.theme import load_theme
+from lookahead_cli.tui.tour.app import TourApp
+from lookahead_cli.tui.tour.lesson import STOPS
+from lookahead_cli.tui.tour.traces import TourRuns
 
 
 async def draw(trace: Path, picture: Path, *, columns: int, lines: int, theme: str, back: int) -> None:
@@ -23,11 +26,21 @@ async def draw(trace: Path, picture: Path, *, columns: int, lines: int, theme: s
         picture.write_text(app.export_screenshot(title="lookahead visualize"), encoding="utf-8")
 
 
+async def draw_tour(picture: Path, stop: str) -> None:
+    first = next(index for index, one in enumerate(STOPS) if one.name == stop)
+    app = TourApp(load_theme("dark"), TourRuns(), first)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        picture.write_text(app.export_screenshot(title="lookahead tour"), encoding="utf-8")
+
+
 def main() -> None:
     trace = Path(sys.argv[1])
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path("docs")
     asyncio.run(draw(trace, folder / "visualize.svg", columns=120, lines=36, theme="dark", back=4))
     asyncio.run(draw(trace, folder / "visualize-small.svg", columns=80, lines=24, theme="light", back=4))
+    asyncio.run(draw_tour(folder / "tour.svg", "Window"))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
 from lookahead_cli.cli.serve import serve
 from lookahead_cli.cli.themes import themes
+from lookahead_cli.cli.tour import EPILOG as TOUR_EXAMPLES
+from lookahead_cli.cli.tour import tour
 from lookahead_cli.cli.visualize import visualize
 from lookahead_cli.errors import ExitCode
 
@@ -70,6 +72,7 @@ def _root(
         typer.echo(context.get_help(), nl=False)
 
 
+app.command(epilog=TOUR_EXAMPLES)(tour)
 app.command()(visualize)
 app.command()(chat)
 app.command()(replay)

@@ -12,7 +12,7 @@ import typer
 from lookahead_cli.cli.console import note
 from lookahead_cli.errors import InputError, UsageError
 
-_SHOWN = ("visualize", "chat", "replay")
+_SHOWN = ("visualize", "chat", "replay", "tour")
 
 
 def serve(
@@ -20,7 +20,7 @@ def serve(
         list[str],
         typer.Argument(
             metavar="COMMAND",
-            help="visualize, chat or replay, with its own arguments and options.",
+            help="visualize, chat, replay or tour, with its own arguments and options.",
             show_default=False,
         ),
     ],

@@ -18,7 +18,7 @@ from lookahead_cli.tui.theme import Theme
 
 _SHOWN = {
     "left": "←", "right": "→", "full_stop": ".", "plus": "+", "equals_sign": "=", "minus": "-",
-    "question_mark": "?",
+    "question_mark": "?", "up": "↑", "down": "↓", "comma": ",",
 }  # fmt: skip
 
 
@@ -58,9 +58,13 @@ class HelpScreen(ModalScreen[None]):
         """One scrollable text."""
         style = self._colours.style
         text = Text().append("KEYS\n", style("accent"))
-        for tooltip, keys in groupby(self._keys, key=lambda key: key.tooltip):
-            names = " ".join(_SHOWN.get(name, name) for key in keys for name in key.key.split(","))
-            text.append(f"{names:<9}", style("bonus")).append(f"{tooltip}\n", style("foreground"))
+        said = [
+            (" ".join(_SHOWN.get(name, name) for key in keys for name in key.key.split(",")), tooltip)
+            for tooltip, keys in groupby(self._keys, key=lambda key: key.tooltip)
+        ]
+        cells = 2 + max((len(names) for names, _ in said), default=0)
+        for names, tooltip in said:
+            text.append(f"{names:<{cells}}", style("bonus")).append(f"{tooltip}\n", style("foreground"))
         for panel in self._panels:
             text.append(f"\n{panel.TITLE}\n", style("accent")).append(f"{panel.HELP}\n", style("foreground"))
         text.rstrip()

@@ -11,7 +11,7 @@ import pytest
 from lookahead_cli import __version__
 from lookahead_cli.cli import run
 
-COMMANDS = ("visualize", "replay", "bench", "models", "themes")
+COMMANDS = ("tour", "visualize", "replay", "bench", "models", "themes")
 _ASK_MODULES = """
 import atexit, sys
 atexit.register(lambda: print("MODULES", *sorted(sys.modules), file=sys.stderr))

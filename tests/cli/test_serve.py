@@ -74,6 +74,25 @@ async def test_the_screen_is_drawn_and_takes_keys_in_a_browser(tmp_path):
         assert server.wait(20) == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="ends the server with a signal")
+async def test_the_tour_goes_on_in_a_browser():
+    port = free_port()
+    command = [sys.executable, "-m", "lookahead_cli", "serve", "--port", str(port), "tour", "--stop", "4"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        await asyncio.to_thread(server.stderr.readline)
+        async with asyncio.timeout(60), aiohttp.ClientSession() as browser:
+            await page_of(browser, f"http://127.0.0.1:{port}/")
+            async with browser.ws_connect(f"ws://127.0.0.1:{port}/ws?width=120&height=36") as socket_:
+                await drawn(socket_, "stop 4 of 13")
+                await socket_.send_json(["stdin", "\x1b[C"])
+                await drawn(socket_, "stop 5 of 13")
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(20) == 0
+
+
 async def page_of(browser: aiohttp.ClientSession, address: str) -> str:
     while True:
         try:

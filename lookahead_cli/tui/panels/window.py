@@ -9,11 +9,13 @@ from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import KNOWN, MATCHED, NEW
 from lookahead_cli.tui.panels.base import Panel
 from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import visible
 
 LABEL_CELLS = 4
 NARROWEST_CELL, WIDEST_CELL = 6, 13
 _MORE_CELLS = 5
+_POINTED = Style(reverse=True)
 
 
 def cells_for(columns: int, width: int) -> int:
@@ -22,7 +24,15 @@ def cells_for(columns: int, width: int) -> int:
 
 
 class WindowPanel(Panel):
-    """The window before the step, the new row, and the n-grams that were collected."""
+    """The window before the step, the new row, and the n-grams that were collected.
+
+    Args:
+        theme: The colours.
+        id: The widget's id.
+
+    Attributes:
+        pointed: Cells (row, column) that stand out; the row after the last is the new one.
+    """
 
     TITLE = "JACOBI WINDOW"
     LEGEND = (
@@ -41,6 +51,10 @@ class WindowPanel(Panel):
         "walked through them. Only the current token is certain, the rest are guesses; they are never "
         "shown as text before the model has confirmed them."
     )
+
+    def __init__(self, theme: Theme, *, id: str | None = None) -> None:
+        super().__init__(theme, id=id)
+        self.pointed: frozenset[tuple[int, int]] = frozenset()
 
     def lines(self, view: RunView, width: int, height: int) -> list[Line]:
         """Header, rows, the new row; below them the collected n-grams where there is room."""
@@ -105,14 +119,22 @@ class WindowPanel(Panel):
             else:
                 role = "refilled" if (row, column) in window.refilled else age
             text = "" if token is None else visible(view.token(token), cell - 1 - len(mark))
-            line.add(mark + text, self.style(role), cells=cell)
+            self._add_cell(line, mark + text, role, (row, column), cell)
         return line
+
+    def _add_cell(self, line: Line, text: str, role: str, place: tuple[int, int], cell: int) -> None:
+        style = self.style(role)
+        if place not in self.pointed:
+            line.add(text, style, cells=cell)
+            return
+        # The blank between two cells stays as it is, so that neighbours that stand out are told apart.
+        line.add(text, style + _POINTED, cells=cell - 1).add(" ", style)
 
     def _new(self, view: RunView, window: WindowRecord, shown: int, cell: int, width: int) -> Line:
         line = self._label("new", width)
-        for token in window.new[:shown]:
+        for column, token in enumerate(window.new[:shown]):
             text = "" if token is None else visible(view.token(token), cell - 1)
-            line.add(text, self.style("bonus"), cells=cell)
+            self._add_cell(line, text, "bonus", (len(window.rows), column), cell)
         return line
 
     def _collected(

@@ -1,0 +1,1 @@
+"""`lookahead tour`: a guided lesson on recorded runs that ship with the package."""
