@@ -24,6 +24,7 @@ RUN_KEYS: list[BindingType] = [
     ),
     Binding("minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"),
     Binding("s", "settings", "Settings", id="run.settings", show=False, tooltip="Run again otherwise"),
+    Binding("g", "race", "Race", id="run.race", show=False, tooltip="Race against greedy, same prompt"),
     Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
     Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
     Binding("t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"),
