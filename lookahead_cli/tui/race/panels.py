@@ -88,7 +88,7 @@ class LanePanel(Panel):
         """Figures, progress, and the last lines of the text."""
         figures = self._figures(view, width, height)
         if view.header is None:
-            return [*figures, Line(width)][:height]
+            return figures
         if self._output is None or self._output.width != width or self._laid_out is not view.steps:
             self._output, self._laid_out = OutputLayout(self.colours, width), view.steps
         self._output.extend(view)
@@ -103,6 +103,8 @@ class LanePanel(Panel):
 
     def _figures(self, view: RunView, width: int, height: int) -> list[Line]:
         style = self.style
+        if self._state.phase == "waiting":
+            return [Line(width).add("waits to be measured", style("muted"))]
         total = self._total(view)
         progress = self._progress(total, width)
         steps = f"{counted(total.steps, 'step')}"
@@ -127,13 +129,11 @@ class LanePanel(Panel):
         """Place, bar and tokens."""
         state, style = self._state, self.style
         line = Line(width)
-        if state.phase == "waiting":
-            return line.add("waits to be measured", style("muted"))
         words, role = self._standing()
         line.add(words, style(role), cells=min(9, width)).add(" ", style("muted"))
         all_tokens = state.tokens or 0
         told = f" {total.emitted} of {all_tokens}" if all_tokens else f" {total.emitted}"
-        told += " tokens" if width >= 36 else ""
+        told += " tokens" if width >= 60 else ""
         cells = min(40, width - line.width - cell_width(told))
         if cells >= _LEAST_BAR and all_tokens:
             full = min(cells, cells * total.emitted // all_tokens)
@@ -163,11 +163,17 @@ class ResultPanel(Panel):
 
     def __init__(self, theme: Theme, *, id: str | None = None) -> None:
         super().__init__(theme, id=id)
+        self._heading = self.TITLE
         self._texts: Sequence[tuple[str, str]] = ()
 
-    def show_texts(self, texts: Sequence[tuple[str, str]], view: RunView) -> None:
+    @property
+    def heading(self) -> str:
+        """What the paragraphs are about."""
+        return self._heading
+
+    def show_texts(self, heading: str, texts: Sequence[tuple[str, str]], view: RunView) -> None:
         """Draw paragraphs, each a role and a text."""
-        self._texts = texts
+        self._heading, self._texts = heading, texts
         self.show(view)
 
     def lines(self, view: RunView, width: int, height: int) -> list[Line]:

@@ -56,7 +56,7 @@ class RaceScreen(ModalScreen[None]):
             key_display="→",
             tooltip="One step of the lane that leads, or of every lane",
         ),
-        Binding("home", "seek(0)", "Start", id="race.start", tooltip="To the start"),
+        Binding("home", "seek(0)", "Start", id="race.start", show=False, tooltip="To the start"),
         Binding("end", "seek(1)", "End", id="race.end", tooltip="To the end"),
         Binding(
             "c",
@@ -152,13 +152,13 @@ class RaceScreen(ModalScreen[None]):
         now = self._now()
         if self.clock is not None and self.clock.playing and self.clock.over(now):
             self.clock.pause(now)
-        texts = self._texts(now)
+        heading, texts = self._texts(now)
         rows = self._rows(texts)
         if rows != self._result_rows:
             self._result_rows = self.result_panel.styles.height = rows
         for panel, state in zip(self.panels, self._states(now), strict=True):
             panel.show_lane(state)
-        self.result_panel.show_texts(texts, self.race.own.view)
+        self.result_panel.show_texts(heading, texts, self.race.own.view)
         self.title_line.draw([self._title(now, self.size.width)])
 
     def _states(self, now: float) -> list[LaneState]:
@@ -187,17 +187,20 @@ class RaceScreen(ModalScreen[None]):
 
     # Words.
 
-    def _texts(self, now: float) -> list[tuple[str, str]]:
+    def _texts(self, now: float) -> tuple[str, list[tuple[str, str]]]:
+        """What the panel below the lanes says: its heading, and paragraphs of a role and a text."""
         race = self.race
         if race.failure is not None:
-            return [("rejected", plain_text(str(race.failure)))]
+            return "NO RACE", [("rejected", plain_text(str(race.failure)))]
         if self.clock is None:
-            return [("bonus", self._measuring())]
+            return ("READING" if race.recorded else "MEASURING"), [("bonus", self._measuring())]
         if self.clock.over(now):
-            return result_texts(race.results(), race.own.view)
+            return "RESULT", result_texts(race.results(), race.own.view)
         if self.clock.stepwise:
-            return [("muted", "One step each: all lanes advance one step at a time, whatever it costs.")]
-        return [("muted", "True speeds: every step takes the seconds that were measured for it.")]
+            words = "all lanes advance one step at a time, whatever it costs; c plays true speeds"
+            return "ONE STEP EACH", [("muted", words)]
+        words = "every step takes the seconds that were measured for it; c plays one step each"
+        return "TRUE SPEEDS", [("muted", words)]
 
     def _measuring(self) -> str:
         lane = self.race.current
@@ -232,11 +235,12 @@ class RaceScreen(ModalScreen[None]):
             return f"{doing}, {at} of {len(lanes)}", "bonus"
         place, finish = clock.at(now), clock.course.finish
         if clock.stepwise:
-            speeds = f"one step each {clock.speed:g}× · step {place:.0f} of {finish:.0f}"
+            which, begun, end = "one step each", f"step {int(place)} of {finish:.0f}", f"{finish:.0f} steps"
         else:
-            speeds = f"true speeds {clock.speed:g}× · {place:.1f} of {finish:.1f} s"
+            which, begun, end = "true speeds", f"{place:.1f} of {finish:.1f} s", f"{finish:.1f} s"
         if clock.over(now):
-            return f"{speeds} · {DONE} over", "bonus"
+            return f"{which} {clock.speed:g}× · {end} · {DONE} over", "bonus"
+        speeds = f"{which} {clock.speed:g}× · {begun}"
         return (f"{speeds} · {PLAYING}", "accepted") if clock.playing else (f"{speeds} · {PAUSED}", "free")
 
     # Places.
