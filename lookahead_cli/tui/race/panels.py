@@ -186,8 +186,16 @@ class ResultPanel(Panel):
         return len(wrapped(texts, inner, self.style)) + (1 if self._compact else 2)
 
 
-def result_texts(results: Sequence[LaneResult], view: RunView) -> list[tuple[str, str]]:
-    """What a race shows, lane by lane: roles and texts."""
+def result_texts(
+    results: Sequence[LaneResult], view: RunView, *, short: bool = False
+) -> list[tuple[str, str]]:
+    """What a race shows, lane by lane: roles and texts.
+
+    Args:
+        results: The lanes beside greedy.
+        view: A run that knows the text of the tokens.
+        short: One line a lane, and the plain words for the last one alone.
+    """
 
     def named(token: int) -> str:
         return visible(view.token(token), 16)
@@ -196,8 +204,13 @@ def result_texts(results: Sequence[LaneResult], view: RunView) -> list[tuple[str
     for result in results:
         equal = result.first_difference is None
         mark, role = (MATCHED, "accepted") if equal else (REJECTED, "rejected")
-        texts.append((role, f"{mark} {result.name}: {result.ids_words(named)}"))
-        cost = result.cost_words()
+        ids, cost = f"{mark} {result.name}: {result.ids_words(named)}", result.cost_words()
+        if short:
+            texts.append((role, f"{ids} · {result.ratio_words()}"))
+            if result is results[-1]:
+                texts.append(("foreground", f"  {cost}"))
+            continue
+        texts.append((role, ids))
         texts.append(("foreground", f"  {result.ratio_words()}" + (f" · {cost}" if cost else "")))
         if not equal:
             texts.append(("muted", f"  {result.meaning()}"))

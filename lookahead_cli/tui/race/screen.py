@@ -195,12 +195,20 @@ class RaceScreen(ModalScreen[None]):
         if self.clock is None:
             return ("READING" if race.recorded else "MEASURING"), [("bonus", self._measuring())]
         if self.clock.over(now):
-            return "RESULT", result_texts(race.results(), race.own.view)
+            return "RESULT", self._results()
         if self.clock.stepwise:
             words = "all lanes advance one step at a time, whatever it costs; c plays true speeds"
             return "ONE STEP EACH", [("muted", words)]
         words = "every step takes the seconds that were measured for it; c plays one step each"
         return "TRUE SPEEDS", [("muted", words)]
+
+    def _results(self) -> list[tuple[str, str]]:
+        """What the race shows; in fewer words where the lanes would have no room for their texts."""
+        results, view = self.race.results(), self.race.own.view
+        texts = result_texts(results, view)
+        if self.result_panel.rows(texts, self.size.width) > self._room(4):
+            texts = result_texts(results, view, short=True)
+        return texts
 
     def _measuring(self) -> str:
         lane = self.race.current
@@ -260,10 +268,13 @@ class RaceScreen(ModalScreen[None]):
         self._grid.styles.grid_rows = "1fr"
 
     def _rows(self, texts: list[tuple[str, str]]) -> int:
-        """Rows of the result: what it needs, and never so many that the lanes are lost."""
-        needed = self.result_panel.rows(texts, self.size.width)
-        rows = -(-len(self.panels) // max(1, self._grid.styles.grid_size_columns or 1))
-        return max(1, min(needed, self.size.height - 2 - 3 * rows))
+        """Rows of the panel below: what it needs, and never so many that the lanes are lost."""
+        return max(1, min(self.result_panel.rows(texts, self.size.width), self._room(3)))
+
+    def _room(self, rows: int) -> int:
+        """Rows below the lanes where each of them has so many."""
+        columns = self._grid.styles.grid_size_columns or 1
+        return self.size.height - 2 - rows * -(-len(self.panels) // columns)
 
     # Keys.
 

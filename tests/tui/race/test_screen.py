@@ -57,7 +57,8 @@ async def test_every_lane_has_its_figures_and_the_ids_are_equal(size, others):
         screen = await raced(pilot)
         lines = screen_lines(pilot)
         text = "\n".join(lines)
-        names = ["greedy", "jacobi 5", "prompt-lookup 5"][: len(others)] + ["lookahead W 5 N 4 G 5"]
+        names = ["greedy", "jacobi 5", "prompt-lookup 5"][: len(others)]
+        names.append("lookahead W 5 N 4 G 5")
         assert [lane.name for lane in screen.race.lanes] == names
         assert all(f"─ {name} " in text for name in names)
         assert all(is_told(lines, lane) for lane in screen.race.lanes)
