@@ -159,7 +159,7 @@ def _print(race: Race) -> None:
         console.print(table)
         console.print(_LEGEND.format(race.reference_name), style="dim")
         console.print()
-        for _, text in result_texts(results, race.own.view):
+        for _, text in result_texts(race):
             console.print(without_controls(text), soft_wrap=True)
 
 

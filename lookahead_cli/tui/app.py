@@ -12,7 +12,6 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -35,6 +34,7 @@ from lookahead_cli.tui.settings_screen import SettingsScreen
 from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
+from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
 from lookahead_cli.tui.title import PlayState, speed_words
@@ -42,31 +42,6 @@ from lookahead_cli.tui.token_text import plain_text
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
-
-
-def textual_theme(theme: Theme) -> TextualTheme:
-    """A theme file's colours as Textual's own variables."""
-    return TextualTheme(
-        name="lookahead",
-        primary=theme.accent,
-        secondary=theme.bonus,
-        accent=theme.accent,
-        success=theme.accepted,
-        warning=theme.free,
-        error=theme.rejected,
-        foreground=theme.foreground,
-        background=theme.background,
-        surface=theme.panel,
-        panel=theme.panel,
-        dark=theme.dark,
-        variables={
-            "foreground-muted": theme.muted,
-            "footer-background": theme.background,
-            "footer-foreground": theme.muted,
-            "footer-key-foreground": theme.accent,
-            "footer-description-foreground": theme.muted,
-        },
-    )
 
 
 class VisualizeApp(App[None]):

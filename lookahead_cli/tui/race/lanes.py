@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
+from lookahead_cli.trace.events import TokenText
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.race.clock import LaneTimes, RaceClock
 from lookahead_cli.tui.race.result import LaneResult, compare
@@ -137,6 +138,11 @@ class Race:
     def clock(self) -> RaceClock:
         """A clock at the start of the race; every lane is measured."""
         return RaceClock([lane.times() for lane in self.lanes])
+
+    def token(self, token: int) -> TokenText:
+        """How a token reads, as the lane that knows it has it."""
+        known = (lane.view.tokens[token] for lane in self.lanes if token in lane.view.tokens)
+        return next(known, TokenText(f"#{token}", special=True))
 
     @property
     def reference(self) -> Lane:

@@ -14,8 +14,7 @@ from lookahead_cli.tui.marks import DONE, FREE, MATCHED, REJECTED
 from lookahead_cli.tui.output_layout import OutputLayout
 from lookahead_cli.tui.panels.base import Panel
 from lookahead_cli.tui.panels.meter import digit_rows
-from lookahead_cli.tui.race.lanes import Lane
-from lookahead_cli.tui.race.result import LaneResult
+from lookahead_cli.tui.race.lanes import Lane, Race
 from lookahead_cli.tui.run_view import RunView, Totals
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import cell_width, visible
@@ -186,20 +185,18 @@ class ResultPanel(Panel):
         return len(wrapped(texts, inner, self.style)) + (1 if self._compact else 2)
 
 
-def result_texts(
-    results: Sequence[LaneResult], view: RunView, *, short: bool = False
-) -> list[tuple[str, str]]:
+def result_texts(race: Race, *, short: bool = False) -> list[tuple[str, str]]:
     """What a race shows, lane by lane: roles and texts.
 
     Args:
-        results: The lanes beside greedy.
-        view: A run that knows the text of the tokens.
+        race: The lanes, each at its end.
         short: One line a lane, and the plain words for the last one alone.
     """
 
     def named(token: int) -> str:
-        return visible(view.token(token), 16)
+        return visible(race.token(token), 16)
 
+    results = race.results()
     texts: list[tuple[str, str]] = []
     for result in results:
         equal = result.first_difference is None
@@ -212,9 +209,8 @@ def result_texts(
             continue
         texts.append((role, ids))
         texts.append(("foreground", f"  {result.ratio_words()}" + (f" · {cost}" if cost else "")))
-        if not equal:
-            texts.append(("muted", f"  {result.meaning()}"))
-    return texts
+    meanings = dict.fromkeys(result.meaning() for result in results)
+    return texts + [("muted", meaning) for meaning in meanings if meaning]
 
 
 def wrapped(texts: Sequence[tuple[str, str]], width: int, style_of: Callable[[str], Style]) -> list[Line]:

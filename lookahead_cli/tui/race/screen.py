@@ -18,6 +18,7 @@ from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAUSED, PLAYING
+from lookahead_cli.tui.panels.meter import progress_words
 from lookahead_cli.tui.race.clock import RaceClock
 from lookahead_cli.tui.race.lanes import Race
 from lookahead_cli.tui.race.panels import LanePanel, LaneState, ResultPanel, result_texts
@@ -104,7 +105,7 @@ class RaceScreen(ModalScreen[None]):
         self._colours = theme
         self._free = free
         self._now = clock
-        self._steps = -1
+        self._seen: object = None
         self._is_drawn = False
         self._result_rows = 0
 
@@ -133,9 +134,10 @@ class RaceScreen(ModalScreen[None]):
     def tick(self) -> None:
         """Take what was measured, move the clock on, and draw where something changed."""
         changed = self.race.advance(self._free(), self._start)
-        steps = sum(len(lane.view.steps) for lane in self.race.lanes)
-        changed = changed or steps != self._steps
-        self._steps = steps
+        # The run itself is not this screen's to read: that it went on is seen in its view.
+        own = self.race.own.view
+        seen = (len(own.steps), own.progress, own.footer)
+        changed, self._seen = changed or seen != self._seen, seen
         if self.clock is None and self.race.current is None and self._free():
             self.clock = self.race.clock()
             self.clock.play(self._now())
@@ -204,16 +206,17 @@ class RaceScreen(ModalScreen[None]):
 
     def _results(self) -> list[tuple[str, str]]:
         """What the race shows; in fewer words where the lanes would have no room for their texts."""
-        results, view = self.race.results(), self.race.own.view
-        texts = result_texts(results, view)
+        texts = result_texts(self.race)
         if self.result_panel.rows(texts, self.size.width) > self._room(4):
-            texts = result_texts(results, view, short=True)
+            texts = result_texts(self.race, short=True)
         return texts
 
     def _measuring(self) -> str:
         lane = self.race.current
         if lane is None:
             return "the run is being finished; the race starts then"
+        if lane.view.progress is not None:
+            return f"{lane.name}, {progress_words(lane.view)}; the race starts when all are measured"
         done, total = lane.view.emitted, self.race.expected_tokens
         tokens = f"{done} of {total} tokens" if total else f"{done} tokens"
         if self.race.recorded:
