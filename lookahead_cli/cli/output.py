@@ -178,13 +178,20 @@ def _on_screen(source: RunSource, output: Output) -> ExitCode:
     from lookahead_cli.tui.app import run_visualize
 
     watched = WatchedSource(source)
-    interrupted = run_visualize(
+    interrupted, race = run_visualize(
         watched, theme=output.theme, paused=output.paused, speed=output.speed, race=output.race
     )
     warn(source)
     for line in () if in_browser() else watched.ending():
         print(without_controls(line))
-    return ExitCode.INTERRUPTED if interrupted else watched.exit_code()
+    code = watched.exit_code()
+    if race is not None:
+        from lookahead_cli.cli.race import exit_code_of, print_race
+
+        if not in_browser():
+            print_race(race)
+        code = code or exit_code_of(race)
+    return ExitCode.INTERRUPTED if interrupted else code
 
 
 def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:

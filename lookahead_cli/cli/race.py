@@ -114,8 +114,12 @@ def race_as_lines(source: RunSource) -> ExitCode:
     warn(source)
     if cancel.is_set():
         return ExitCode.INTERRUPTED
-    _print(race)
-    # Recordings are only shown again, and cannot fail.
+    print_race(race)
+    return exit_code_of(race)
+
+
+def exit_code_of(race: Race) -> ExitCode:
+    """Ids that differ in float32 are a failure; recordings are only shown again, and cannot fail."""
     wrong = not race.recorded and any(result.mismatch for result in race.results())
     return ExitCode.MISMATCH if wrong else ExitCode.OK
 
@@ -128,7 +132,7 @@ def _take(view: RunView, event: Header | StepEvent | Footer, report: StderrProgr
         report(Progress(f"{doing} {name}", view.emitted, view.setting("max_new_tokens"), "tokens"))
 
 
-def _print(race: Race) -> None:
+def print_race(race: Race) -> None:
     """Print the lanes' figures, and what they show, to standard output."""
     from rich.table import Table
 

@@ -92,6 +92,7 @@ class VisualizeApp(App[None]):
         self._next: LookaheadConfig | None = None
         self._races = race
         self._measured: dict[Hashable, Lane] = {}
+        self.race: Race | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
         self._searched = ""
         self._last_redraw = -math.inf
@@ -283,7 +284,7 @@ class VisualizeApp(App[None]):
         if self.failure is not None:
             self.exit()
             return
-        self._next = None
+        self._next = self.race = None
         self._source.change(config)
         self._pacer = Pacer(paused=self._pacer.paused, speed=self._pacer.speed)
         self._feed = Feed(self._source, self._pacer, self._on_news)
@@ -299,10 +300,10 @@ class VisualizeApp(App[None]):
             self.notify(str(error), markup=False)
             return
         name = settings_words(self.view.header.config)
-        race = Race(self.view, name, rivals, recorded=self._source.recorded, kept=self._measured)
+        self.race = Race(self.view, name, rivals, recorded=self._source.recorded, kept=self._measured)
         # A run that is held, or that goes slowly to be watched, is a lane as soon as it has ended.
         self._pacer.hurry(True)
-        self.push_screen(RaceScreen(self.colours, race, lambda: self._feed.finished), self._after_race)
+        self.push_screen(RaceScreen(self.colours, self.race, lambda: self._feed.finished), self._after_race)
 
     def _after_race(self, _: None) -> None:
         self._pacer.hurry(False)
@@ -364,7 +365,7 @@ def run_visualize(
     speed: float | None = None,
     exit_when_done: bool = False,
     race: bool = False,
-) -> bool:
+) -> tuple[bool, Race | None]:
     """Show a run on the whole terminal until the person leaves.
 
     Args:
@@ -377,7 +378,7 @@ def run_visualize(
         race: Race as soon as the prompt is fed.
 
     Returns:
-        True where Ctrl+C stopped the run.
+        True where Ctrl+C stopped the run; and the race that was measured to its end, None for none.
 
     Raises:
         UsageError: There is no theme of that name.
@@ -397,4 +398,4 @@ def run_visualize(
     app.run()
     if app.failure is not None:
         raise app.failure
-    return app.interrupted
+    return app.interrupted, app.race if app.race is not None and app.race.current is None else None

@@ -113,3 +113,4 @@ def test_a_race_is_measured_lane_by_lane_and_its_ids_are_equal():
     terminal.press("q")
     assert terminal.exit_code() == 0
     assert is_left_as_it_was(terminal)
+    assert "measured one after another" in terminal.text
