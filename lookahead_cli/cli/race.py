@@ -164,7 +164,8 @@ def print_race(race: Race) -> None:
         console.print(_LEGEND.format(race.reference_name), style="dim")
         console.print()
         for _, text in result_texts(race):
-            console.print(without_controls(text), soft_wrap=True)
+            # A pipe gets whole lines; on a terminal they break between words.
+            console.print(without_controls(text), soft_wrap=not console.is_terminal)
 
 
 def _figures(lane: Lane) -> tuple[str, ...]:

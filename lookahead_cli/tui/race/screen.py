@@ -84,7 +84,7 @@ class RaceScreen(ModalScreen[None]):
             "Run",
             id="race.close",
             key_display="esc",
-            tooltip="Back to the run; a lane that is being measured is stopped within one step",
+            tooltip="Back to the run; stops what is measured",
         ),
     ]
 
@@ -314,7 +314,10 @@ class RaceScreen(ModalScreen[None]):
         self._move(lambda clock, now: clock.change_speed(by, now))
 
     def action_help(self) -> None:
-        """Say what the race shows."""
+        """Say what the race shows; it is held meanwhile."""
+        if self.clock is not None:
+            self.clock.pause(self._now())
+            self.draw()
         self.app.push_screen(HelpScreen(self._colours, (LanePanel, ResultPanel), self.BINDINGS))
 
     def action_close(self) -> None:
