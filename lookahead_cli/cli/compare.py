@@ -90,7 +90,7 @@ def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
 def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Difference]]) -> None:
     from lookahead_cli.cli.console import output_console, without_controls, writing_output
     from lookahead_cli.cli.results import token_text
-    from lookahead_cli.trace.words import number
+    from lookahead_cli.trace.words import difference_meaning, number
 
     console = output_console()
     with writing_output():
@@ -104,13 +104,4 @@ def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Di
             apart = "" if gap is None else f"; greedy's top two logits are {gap:.2g} apart there"
             line = f"{name}, {prompt}: first difference at output token {number(difference.position)}: "
             console.print(without_controls(f"{line}greedy {expected}, here {got}{apart}"), soft_wrap=True)
-        console.print(_meaning(model.dtype), style="dim", soft_wrap=True)
-
-
-def _meaning(dtype: str) -> str:
-    if dtype == "float32":
-        return "In float32 ids must be equal: a difference with a gap that is not tiny is a fault."
-    return (
-        f"In {dtype} products of different widths round differently, and where the two likeliest tokens are "
-        "so close, either may come first; from there on the texts go their own ways. Float32 gives equal ids."
-    )
+        console.print(difference_meaning(model.dtype), style="dim", soft_wrap=True)

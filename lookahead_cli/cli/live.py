@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.prompts import Prompt, PromptStyle, encode
-from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.decoding.config import LookaheadConfig, Method
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 if TYPE_CHECKING:
     from lookahead_cli.models.language_model import LanguageModel
     from lookahead_cli.models.pools import PoolRequest
+    from lookahead_cli.tui.source import Rival
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class RunRequest:
         pools: N-grams that are there before the first step.
         greedy: True to run real greedy decoding beside it.
         record: Trace file to write while decoding, None for none.
+        race_with: Methods that race beside it, besides greedy.
     """
 
     model: ModelOptions
@@ -40,6 +42,20 @@ class RunRequest:
     pools: PoolRequest
     greedy: bool = False
     record: Path | None = None
+    race_with: tuple[Method, ...] = ()
+
+
+def rival_configs(config: LookaheadConfig, race_with: Sequence[Method]) -> list[LookaheadConfig]:
+    """The settings of a run's rivals: greedy first, the run's own method never.
+
+    A greedy run without others races lookahead decoding.
+
+    Raises:
+        UsageError: Settings that cannot work with one of the methods.
+    """
+    asked: tuple[Method, ...] = ("greedy", *race_with)
+    methods = [method for method in dict.fromkeys(asked) if method != config.method] or ["lookahead"]
+    return [replace(config, method=method) for method in methods]
 
 
 def load_models(
@@ -113,6 +129,16 @@ class LiveSource:
         """Take settings for the next run."""
         self.request = replace(self.request, config=config)
 
+    def rivals(self) -> Sequence[Rival]:
+        """Greedy decoding and the other methods that were asked for, with the settings of this run."""
+        from lookahead_cli.trace.settings import settings_words
+        from lookahead_cli.tui.source import Rival
+
+        return [
+            Rival(config.method, settings_words(config.as_mapping()), _Lane(self, config), _essence(config))
+            for config in rival_configs(self.request.config, self.request.race_with)
+        ]
+
     @property
     def _record(self) -> Path | None:
         """Where this run is recorded: the second one into `run-2.jsonl`, so that none is lost."""
@@ -161,6 +187,54 @@ class LiveSource:
         if request.pools.file is not None:
             save_pool(model, pool, request.pools.file)
 
+    def lane(
+        self,
+        config: LookaheadConfig,
+        cancel: threading.Event,
+        report: Callable[[Progress], None],
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The same prompt on the model that is loaded; nothing is recorded, and no pool is saved.
+
+        Raises:
+            LookaheadError: The model cannot be used, or the prompt does not fit it.
+        """
+        from lookahead_cli.models.pools import PoolRequest, open_pool
+
+        request = self.request
+        if self._models is None:
+            self._models = load_models(request.model, "float32", config, report)
+        model, draft = self._models
+        return model.run(
+            encode(model, request.prompt, request.style),
+            config,
+            # Without the file: by now it may hold the n-grams of the run itself.
+            pool=open_pool(model, config, PoolRequest(texts=request.pools.texts)),
+            draft=draft if config.method == "draft" else None,
+            cancel=cancel,
+            on_progress=report,
+        )
+
     def _recording_stopped(self, error: OSError) -> None:
         reason = error.strerror or str(error)
         self.warnings.append(f"Recording to '{self._record}' stopped ({reason}); decoding went on.")
+
+
+class _Lane:
+    """A rival of a live run, on its model."""
+
+    def __init__(self, source: LiveSource, config: LookaheadConfig) -> None:
+        self._source = source
+        self._config = config
+
+    def events(
+        self, cancel: threading.Event, report: Callable[[Progress], None]
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The rival's run."""
+        return self._source.lane(self._config, cancel, report)
+
+
+def _essence(config: LookaheadConfig) -> LookaheadConfig:
+    """The settings without those that the method does not look at, so that they tell equal runs."""
+    if config.method != "greedy":
+        return config
+    return replace(config, window_size=1, ngram_size=2, guess_set_size=0, sources=(), node_budget=1)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -25,7 +25,7 @@ from lookahead_cli.errors import ExitCode, UsageError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
 if TYPE_CHECKING:
-    from lookahead_cli.tui.source import RunSource
+    from lookahead_cli.tui.source import Rival, RunSource
 
 View = Literal["screen", "plain", "compact", "json"]
 
@@ -39,12 +39,14 @@ class Output:
         theme: A theme's name or file, None for the default.
         paused: Start the full screen paused.
         speed: Steps a second on the full screen, None for as fast as the model.
+        race: True to race against other methods.
     """
 
     view: View
     theme: str | None = None
     paused: bool = False
     speed: float | None = None
+    race: bool = False
 
 
 def choose_view(*, plain: bool, compact: bool, json: bool) -> View:
@@ -92,6 +94,10 @@ def show(source: RunSource, output: Output) -> ExitCode:
                 view = "plain"
         if view == "screen":
             return _on_screen(source, output)
+    if output.race:
+        from lookahead_cli.cli.race import race_as_lines
+
+        return race_as_lines(source)
     return _as_lines(source, output, view)
 
 
@@ -128,6 +134,10 @@ class WatchedSource:
     def change(self, config: LookaheadConfig) -> None:
         """Take settings for the next run."""
         self._source.change(config)
+
+    def rivals(self) -> Sequence[Rival]:
+        """Who races beside it."""
+        return self._source.rivals()
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]
@@ -168,11 +178,20 @@ def _on_screen(source: RunSource, output: Output) -> ExitCode:
     from lookahead_cli.tui.app import run_visualize
 
     watched = WatchedSource(source)
-    interrupted = run_visualize(watched, theme=output.theme, paused=output.paused, speed=output.speed)
-    _warn(source)
+    interrupted, race = run_visualize(
+        watched, theme=output.theme, paused=output.paused, speed=output.speed, race=output.race
+    )
+    warn(source)
     for line in () if in_browser() else watched.ending():
         print(without_controls(line))
-    return ExitCode.INTERRUPTED if interrupted else watched.exit_code()
+    code = watched.exit_code()
+    if race is not None:
+        from lookahead_cli.cli.race import exit_code_of, print_race
+
+        if not in_browser():
+            print_race(race)
+        code = code or exit_code_of(race)
+    return ExitCode.INTERRUPTED if interrupted else code
 
 
 def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:
@@ -183,10 +202,10 @@ def _as_lines(source: RunSource, output: Output, view: View) -> ExitCode:
         for event in watched.events(cancel, progress):
             if isinstance(event, Header):
                 # From here on there is something to keep, so Ctrl+C ends the run with its footer.
-                stack.enter_context(_interrupt_sets(cancel))
+                stack.enter_context(interrupt_sets(cancel))
             progress.clear()
             consume(event)
-    _warn(source)
+    warn(source)
     return ExitCode.INTERRUPTED if cancel.is_set() else watched.exit_code()
 
 
@@ -210,7 +229,7 @@ def _json_writer() -> Callable[[Header | StepEvent | Footer], None]:
 
 
 @contextmanager
-def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
+def interrupt_sets(cancel: threading.Event) -> Iterator[None]:
     """Let the first Ctrl+C end the run within one step; a second one ends the program."""
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
@@ -228,6 +247,7 @@ def _interrupt_sets(cancel: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _warn(source: RunSource) -> None:
+def warn(source: RunSource) -> None:
+    """Say what the source could not do, on standard error."""
     for warning in getattr(source, "warnings", ()):
         note(f"lookahead: {warning}")

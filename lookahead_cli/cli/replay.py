@@ -26,15 +26,28 @@ def replay(
             "--json", help="Write the trace to standard output, as JSON lines.", rich_help_panel="Output"
         ),
     ] = False,
+    race: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--race",
+            metavar="TRACE",
+            show_default=False,
+            help="Race another recording of the same prompt (key g); may be given several times.",
+            rich_help_panel="Race",
+        ),
+    ] = None,
     theme: options.Theme = None,
     paused: options.Paused = False,
     speed: options.Speed = None,
 ) -> int:
     """Show a recorded run again, forwards and backwards."""
     from lookahead_cli.cli.output import Output, choose_view, show
+    from lookahead_cli.cli.race import check_race, recorded_rivals
     from lookahead_cli.tui.source import TraceSource
 
     view = choose_view(plain=plain, compact=compact, json=json)
+    check_race(bool(race), view)
     checks.check_speed(speed)
     checks.check_theme(theme)
-    return show(TraceSource.named(trace), Output(view, theme, paused, speed))
+    source = TraceSource.named(trace, recorded_rivals(trace, race or ()))
+    return show(source, Output(view, theme, paused, speed, bool(race)))

@@ -1,4 +1,4 @@
-"""What every view says in the same words: how a run ended, and where an n-gram is from."""
+"""What every view says in the same words: how a run ended, where an n-gram is from, how ids may differ."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def provenance(candidate: Candidate) -> str:
     if candidate.born < 0:
         return candidate.source
     return f"{candidate.source}, step {number(candidate.born)}"
+
+
+def difference_meaning(dtype: str) -> str:
+    """What it means that a run's ids differ from greedy decoding's.
+
+    Args:
+        dtype: `float32`, `bfloat16` or `float16`.
+    """
+    if dtype == "float32":
+        return "In float32 ids must be equal: a difference with a gap that is not tiny is a fault."
+    return (
+        f"In {dtype} products of different widths round differently, and where the two likeliest tokens are "
+        "so close, either may come first; from there on the texts go their own ways. Float32 gives equal ids."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import ClassVar
 
 from textual import on
@@ -12,17 +12,21 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
 from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Header, Progress
+from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.keys import PANELS, RUN_KEYS
 from lookahead_cli.tui.pacing import Pacer, Player
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
+from lookahead_cli.tui.race.lanes import Lane, Race
+from lookahead_cli.tui.race.panels import LanePanel
+from lookahead_cli.tui.race.screen import RaceScreen
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.search import SearchScreen
@@ -30,6 +34,7 @@ from lookahead_cli.tui.settings_screen import SettingsScreen
 from lookahead_cli.tui.source import RunSource
 from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
+from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.timeline import Timeline
 from lookahead_cli.tui.title import PlayState, speed_words
@@ -37,31 +42,6 @@ from lookahead_cli.tui.token_text import plain_text
 
 REDRAWS_A_SECOND = 30
 REPLAY_SPEED = 4.0
-
-
-def textual_theme(theme: Theme) -> TextualTheme:
-    """A theme file's colours as Textual's own variables."""
-    return TextualTheme(
-        name="lookahead",
-        primary=theme.accent,
-        secondary=theme.bonus,
-        accent=theme.accent,
-        success=theme.accepted,
-        warning=theme.free,
-        error=theme.rejected,
-        foreground=theme.foreground,
-        background=theme.background,
-        surface=theme.panel,
-        panel=theme.panel,
-        dark=theme.dark,
-        variables={
-            "foreground-muted": theme.muted,
-            "footer-background": theme.background,
-            "footer-foreground": theme.muted,
-            "footer-key-foreground": theme.accent,
-            "footer-description-foreground": theme.muted,
-        },
-    )
 
 
 class VisualizeApp(App[None]):
@@ -73,6 +53,7 @@ class VisualizeApp(App[None]):
         paused: Start paused.
         speed: Steps a second, `math.inf` for no limit; None for the source's own: a live run has no limit.
         exit_when_done: Leave at the end of the run.
+        race: Race as soon as the prompt is fed.
         notice: A sentence to show at the start.
     """
 
@@ -91,6 +72,7 @@ class VisualizeApp(App[None]):
         paused: bool = False,
         speed: float | None = None,
         exit_when_done: bool = False,
+        race: bool = False,
         notice: str | None = None,
     ) -> None:
         super().__init__()
@@ -108,6 +90,9 @@ class VisualizeApp(App[None]):
         self._player = Player(paused=paused, speed=pace)
         self._feed = Feed(source, None if source.recorded else self._pacer, self._on_news)
         self._next: LookaheadConfig | None = None
+        self._races = race
+        self._measured: dict[Hashable, Lane] = {}
+        self.race: Race | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
         self._searched = ""
         self._last_redraw = self._last_taken = -math.inf
@@ -173,6 +158,9 @@ class VisualizeApp(App[None]):
         if self._spinner is not None:
             self._spinner.stop()
         self.run_screen.start()
+        if self._races:
+            self._races = False
+            self.action_race()
 
     def want_redraw(self) -> None:
         """Draw soon: at once, or when the last redraw is long enough ago."""
@@ -305,11 +293,30 @@ class VisualizeApp(App[None]):
         if self.failure is not None:
             self.exit()
             return
-        self._next = None
+        self._next = self.race = None
         self._source.change(config)
         self._pacer = Pacer(paused=self._pacer.paused, speed=self._pacer.speed)
         self._feed = Feed(self._source, self._pacer, self._on_news)
         self.run_worker(self._feed.drive, thread=True, exit_on_error=False, group="run")
+
+    def action_race(self) -> None:
+        """Race the run against greedy decoding and other methods, on the same prompt."""
+        if self.view.header is None or self.screen is not self.run_screen:
+            return
+        try:
+            rivals = self._source.rivals()
+        except LookaheadError as error:
+            self.notify(str(error), markup=False)
+            return
+        name = settings_words(self.view.header.config)
+        self.race = Race(self.view, name, rivals, recorded=self._source.recorded, kept=self._measured)
+        # A run that is held, or that goes slowly to be watched, is a lane as soon as it has ended.
+        self._pacer.hurry(True)
+        self.push_screen(RaceScreen(self.colours, self.race, lambda: self._feed.finished), self._after_race)
+
+    def _after_race(self, _: None) -> None:
+        self._pacer.hurry(False)
+        self.want_redraw()
 
     def action_search(self) -> None:
         """Ask for a text, and look at the next step in which it begins."""
@@ -348,7 +355,8 @@ class VisualizeApp(App[None]):
     def action_help(self) -> None:
         """Say what the panels mean."""
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.colours, (*PANELS, MaskPanel, TreePanel), self.BINDINGS))
+            panels = (*PANELS, MaskPanel, TreePanel, LanePanel)
+            self.push_screen(HelpScreen(self.colours, panels, self.BINDINGS))
 
     def action_interrupt(self) -> None:
         """The same, and say that it was not seen to its end."""
@@ -370,7 +378,8 @@ def run_visualize(
     paused: bool = False,
     speed: float | None = None,
     exit_when_done: bool = False,
-) -> bool:
+    race: bool = False,
+) -> tuple[bool, Race | None]:
     """Show a run on the whole terminal until the person leaves.
 
     Args:
@@ -380,9 +389,10 @@ def run_visualize(
         speed: Steps a second, `math.inf` for no limit; None for no limit on a live run, and a speed that
             can be watched on a recorded one.
         exit_when_done: Leave at the end of the run.
+        race: Race as soon as the prompt is fed.
 
     Returns:
-        True where Ctrl+C stopped the run.
+        True where Ctrl+C stopped the run; and the race that was measured to its end, None for none.
 
     Raises:
         UsageError: There is no theme of that name.
@@ -391,9 +401,15 @@ def run_visualize(
     colours, complaint = load_theme_or_default(theme)
     end_with_terminal()
     app = VisualizeApp(
-        source, colours, paused=paused, speed=speed, exit_when_done=exit_when_done, notice=complaint
+        source,
+        colours,
+        paused=paused,
+        speed=speed,
+        exit_when_done=exit_when_done,
+        race=race,
+        notice=complaint,
     )
     app.run()
     if app.failure is not None:
         raise app.failure
-    return app.interrupted
+    return app.interrupted, app.race if app.race is not None and app.race.current is None else None

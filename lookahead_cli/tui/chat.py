@@ -19,7 +19,7 @@ from textual.widgets import Static
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.trace.settings import settings_words
-from lookahead_cli.tui.app import REDRAWS_A_SECOND, textual_theme
+from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.loading import amount
@@ -29,6 +29,7 @@ from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView, answer_line
 from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.terminal import end_with_terminal
+from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text, text_of
 

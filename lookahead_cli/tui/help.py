@@ -18,7 +18,7 @@ from lookahead_cli.tui.theme import Theme
 
 _SHOWN = {
     "left": "←", "right": "→", "full_stop": ".", "plus": "+", "equals_sign": "=", "minus": "-",
-    "question_mark": "?", "up": "↑", "down": "↓", "comma": ",",
+    "question_mark": "?", "up": "↑", "down": "↓", "comma": ",", "escape": "esc",
 }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ RUN_KEYS: list[BindingType] = [
         show=False,
         tooltip="The output as it reads, or with whitespace and free tokens marked",
     ),
+    Binding("g", "race", "Race", id="run.race", show=False, tooltip="Race against greedy, same prompt"),
     Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
     Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
     Binding("t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"),

@@ -37,6 +37,7 @@ class Pacer:
         self._permits = 0
         self._seeking = False
         self._released = False
+        self._hurried = False
         self._last = -math.inf
 
     @property
@@ -84,6 +85,12 @@ class Pacer:
             self._released = True
             self._condition.notify_all()
 
+    def hurry(self, hurried: bool) -> None:
+        """Let the run go on as fast as it can, or, with False, as it was before."""
+        with self._condition:
+            self._hurried = hurried
+            self._condition.notify_all()
+
     def wait(self, emitted: int = 0) -> None:
         """Called by the worker between two steps; returns when the next one may run.
 
@@ -93,7 +100,7 @@ class Pacer:
         with self._condition:
             if emitted > 1:
                 self._seeking = False
-            while not self._released:
+            while not (self._released or self._hurried):
                 if self.paused:
                     if self._permits:
                         self._permits -= 1

@@ -141,6 +141,11 @@ class RunView:
         return len(self.steps) - 1
 
     @property
+    def emitted(self) -> int:
+        """Tokens of all steps so far."""
+        return self.totals[-1].emitted if self.totals else 0
+
+    @property
     def at_end(self) -> bool:
         """True where the run is over and its last step is looked at."""
         return self.footer is not None and self.shown == self.newest

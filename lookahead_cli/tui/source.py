@@ -6,11 +6,13 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
 from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import UsageError
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 
@@ -30,6 +32,23 @@ class EventSource(Protocol):
             LookaheadError: The run cannot start or go on.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Who races beside a run, on the same prompt.
+
+    Attributes:
+        method: Its decoding method.
+        name: Method and settings in a few words.
+        source: Gives its run.
+        key: The same for the same settings: what was measured once is not measured again.
+    """
+
+    method: str
+    name: str
+    source: EventSource
+    key: Hashable
 
 
 class RunSource(EventSource, Protocol):
@@ -54,6 +73,14 @@ class RunSource(EventSource, Protocol):
         """Take settings for the next run; never called for a recording."""
         ...
 
+    def rivals(self) -> Sequence[Rival]:
+        """Who races beside this run; called once its header came. Their runs leave no trace on disk.
+
+        Raises:
+            LookaheadError: There is nobody to race with; says what to do.
+        """
+        ...
+
 
 class TraceSource:
     """A recorded trace.
@@ -61,17 +88,19 @@ class TraceSource:
     Args:
         file: The trace's file, or a stream of its lines.
         title: What is shown as long as nothing of it was read.
+        rivals: Other recordings of the same prompt, to race with.
     """
 
-    def __init__(self, file: Path | IO[str], title: str | None = None) -> None:
+    def __init__(self, file: Path | IO[str], title: str | None = None, rivals: Sequence[Rival] = ()) -> None:
         self._file = file
         self._title = title or str(getattr(file, "name", file))
+        self._rivals = rivals
 
     @classmethod
-    def named(cls, name: str) -> TraceSource:
+    def named(cls, name: str, rivals: Sequence[Rival] = ()) -> TraceSource:
         """The trace in a file, or on standard input for `-`."""
         if name != "-":
-            return cls(Path(name), Path(name).name)
+            return cls(Path(name), Path(name).name, rivals)
         # The keyboard may take the place of standard input before the trace is read.
         return cls(os.fdopen(os.dup(sys.stdin.fileno()), encoding="utf-8"), "standard input")
 
@@ -93,6 +122,19 @@ class TraceSource:
     def change(self, config: LookaheadConfig) -> None:
         """Never called."""
         raise AssertionError("a recording cannot be run again")
+
+    def rivals(self) -> Sequence[Rival]:
+        """The other recordings.
+
+        Raises:
+            UsageError: There is none.
+        """
+        if not self._rivals:
+            raise UsageError(
+                "A recording races other recordings of the same prompt.",
+                "Name them: 'lookahead replay TRACE --race OTHER'.",
+            )
+        return self._rivals
 
     def events(
         self, cancel: threading.Event, report: Callable[[Progress], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
@@ -13,7 +13,10 @@ from lookahead_cli.decoding.proposers import make_proposer
 from lookahead_cli.decoding.records import Choice
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.decoding.tree import TokenTree
+from lookahead_cli.errors import LookaheadError
 from lookahead_cli.trace.events import Footer, GreedyRun, Header, Progress, StepEvent, TokenText
+from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.tui.source import Rival
 
 WORDS = (
     " the",
@@ -153,12 +156,28 @@ class ScriptedSource:
     go: threading.Event = field(default_factory=threading.Event)
     given: int = 0
     closed: bool = False
+    # Who races beside it; lanes that a test wants to see growing are held after some steps.
+    race_with: Sequence[str] = ("greedy",)
+    lane_language: Language | None = None
+    lane_failure: Exception | None = None
+    held_lanes: Sequence[str] = ()
+    lanes_begun: list[str] = field(default_factory=list)
+    lanes_ended: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.go.set()
 
     def change(self, config: LookaheadConfig) -> None:
         self.config = config
+
+    def rivals(self) -> Sequence[Rival]:
+        if not self.race_with:
+            raise LookaheadError("Nobody races.", "Name somebody.")
+        configs = [replace(self.config, method=method) for method in self.race_with]
+        return [
+            Rival(config.method, settings_words(config.as_mapping()), ScriptedLane(self, config), config)
+            for config in configs
+        ]
 
     def events(self, cancel: threading.Event, report: Callable[[Progress], None]) -> Iterator[Event]:
         for progress in self.before:
@@ -173,3 +192,22 @@ class ScriptedSource:
                 yield event
         finally:
             self.closed = True
+
+
+@dataclass
+class ScriptedLane:
+    """A rival of a scripted run."""
+
+    source: ScriptedSource
+    config: LookaheadConfig
+
+    def events(self, cancel: threading.Event, report: Callable[[Progress], None]) -> Iterator[Event]:
+        source, method = self.source, self.config.method
+        source.lanes_begun.append(method)
+        if source.lane_failure is not None:
+            raise source.lane_failure
+        for event in run_events(self.config, language=source.lane_language or source.language, cancel=cancel):
+            yield event
+            if method in source.held_lanes and isinstance(event, StepEvent) and event.step.index == 4:
+                cancel.wait()
+        source.lanes_ended.append(method)

@@ -59,6 +59,18 @@ def test_a_run_goes_on_after_play_and_holds_after_pause():
     worker.end()
 
 
+def test_a_hurried_run_is_neither_held_nor_slow_and_is_held_again_after_it():
+    pacer = Pacer(paused=True, speed=0.5)
+    worker = Worker(pacer)
+    pacer.hurry(True)
+    assert worker.reached(50)
+    assert pacer.paused
+    pacer.hurry(False)
+    steps = worker.steps
+    assert worker.steps <= steps + 1
+    worker.end()
+
+
 def test_a_release_ends_every_wait():
     worker = Worker(Pacer(paused=True))
     worker.end()

@@ -94,3 +94,23 @@ def test_a_chat_of_two_turns_with_a_stop_is_read_off_the_screen(columns, lines):
     terminal.press("\x11")
     assert terminal.exit_code() == 0
     assert is_left_as_it_was(terminal)
+
+
+def test_a_race_is_measured_lane_by_lane_and_its_ids_are_equal():
+    terminal = lookahead(
+        120, 36, "visualize", PROMPT, "--max-new-tokens", "12", "--race", "-W", "3", "-N", "3"
+    )
+    terminal.read_until(lambda text: "alone on the machine" in text)
+    terminal.read_until(lambda text: "■ over" in text)
+    terminal.read_until(lambda text: "ids equal to greedy's, every one" in text and "12 steps" in text)
+    terminal.press("c")
+    terminal.read_until(lambda text: "one step each" in text)
+    terminal.press("\x1b[H")
+    terminal.read_until(lambda text: "step 0 of 12" in text)
+    terminal.resize(80, 24)
+    terminal.press("g")
+    terminal.read_until(lambda text: all(said in text for said in PANELS))
+    terminal.press("q")
+    assert terminal.exit_code() == 0
+    assert is_left_as_it_was(terminal)
+    assert "measured one after another" in terminal.text

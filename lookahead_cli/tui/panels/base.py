@@ -39,6 +39,11 @@ class Panel(Drawn):
         self._left, self._right = Segment("│ ", self._frame), Segment("│", self._frame)
 
     @property
+    def heading(self) -> str:
+        """What the frame says."""
+        return self.TITLE
+
+    @property
     def compact(self) -> bool:
         """True where the frame is only a line with the title and the legend, for small terminals."""
         return self._compact
@@ -93,7 +98,7 @@ class Panel(Drawn):
         return Line.of((self._left, *line.segments, gap, self._right), inner + 4)
 
     def _top(self, width: int, *, closed: bool) -> Line:
-        line = Line(width).add("╭─ " if closed else "─ ", self._frame).add(self.TITLE, self.style("accent"))
+        line = Line(width).add("╭─ " if closed else "─ ", self._frame).add(self.heading, self.style("accent"))
         if not closed:
             line.add_line(self._legend(width))
         line.add(" ", self._frame)

@@ -9,12 +9,12 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from lookahead_cli.tui.app import textual_theme
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.keys import PANELS
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
 from lookahead_cli.tui.terminal import end_with_terminal
+from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.tour.screen import TourScreen
 from lookahead_cli.tui.tour.traces import TourRuns
