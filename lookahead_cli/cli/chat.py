@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,11 +34,13 @@ class ChatModel:
         options: Which model, and where.
         config: The settings.
         pools: N-grams that are there before the first question.
+        remarks: Sentences for the person once the screen is free.
     """
 
     options: ModelOptions
     config: LookaheadConfig
     pools: PoolRequest
+    remarks: list[str] = field(default_factory=list)
     _model: LanguageModel | None = None
     _draft: LanguageModel | None = None
     _pool: NGramPool | None = None
@@ -60,6 +62,8 @@ class ChatModel:
             from lookahead_cli.models.pools import open_pool
 
             model, self._draft = load_models(self.options, "bfloat16", self.config, report)
+            if model.remark is not None:
+                self.remarks.append(model.remark)
             self._pool = open_pool(model, self.config, self.pools)
             self._model = model
         return self._model
@@ -116,6 +120,8 @@ def chat(
         interrupted = run_chat(backend, theme=theme, system=system)
     finally:
         backend.close()
+        for remark in backend.remarks:
+            note(remark)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 

@@ -41,13 +41,18 @@ def read_pools(pools: PoolOptions, config: LookaheadConfig) -> PoolRequest:
 
     Raises:
         InputError: A text cannot be used, or the pool's file cannot be written.
-        UsageError: The method has no pool.
+        UsageError: The method has no pool, or takes nothing from it.
     """
     from lookahead_cli.models.pools import PoolRequest
 
     if (pools.pool_from or pools.pool) and config.method != "lookahead":
         raise UsageError(
             f"The method '{config.method}' has no n-gram pool.", "Leave out --pool and --pool-from."
+        )
+    if (pools.pool_from or pools.pool) and config.guess_set_size == 0:
+        raise UsageError(
+            "G = 0 takes no guesses from an n-gram pool.",
+            "Give -G 1 or more, or leave out --pool and --pool-from.",
         )
     texts = tuple(read_prompt(str(file)).text for file in pools.pool_from or ())
     check_writable(pools.pool)

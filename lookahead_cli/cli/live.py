@@ -168,9 +168,7 @@ class LiveSource:
         from lookahead_cli.trace.writer import record
 
         request = self.request
-        if self._models is None:
-            self._models = load_models(request.model, "float32", request.config, report)
-        model, draft = self._models
+        model, draft = self._loaded(request.config, report)
         prompt_ids = encode(model, request.prompt, request.style)
         pool = open_pool(model, request.config, request.pools)
         run = model.run(
@@ -184,7 +182,7 @@ class LiveSource:
         )
         file = self._record
         yield from run if file is None else record(run, file, self._recording_stopped)
-        if request.pools.file is not None:
+        if pool is not None and request.pools.file is not None:
             save_pool(model, pool, request.pools.file)
 
     def lane(
@@ -201,9 +199,7 @@ class LiveSource:
         from lookahead_cli.models.pools import PoolRequest, open_pool
 
         request = self.request
-        if self._models is None:
-            self._models = load_models(request.model, "float32", config, report)
-        model, draft = self._models
+        model, draft = self._loaded(config, report)
         return model.run(
             encode(model, request.prompt, request.style),
             config,
@@ -213,6 +209,15 @@ class LiveSource:
             cancel=cancel,
             on_progress=report,
         )
+
+    def _loaded(
+        self, config: LookaheadConfig, report: Callable[[Progress], None]
+    ) -> tuple[LanguageModel, LanguageModel | None]:
+        if self._models is None:
+            self._models = load_models(self.request.model, "float32", config, report)
+            remark = self._models[0].remark
+            self.warnings += [] if remark is None else [remark]
+        return self._models
 
     def _recording_stopped(self, error: OSError) -> None:
         reason = error.strerror or str(error)

@@ -69,7 +69,7 @@ class Matrix:
             all were.
         """
         from lookahead_cli.cli.benchmark import Result, measure, warm_up
-        from lookahead_cli.cli.console import StderrProgress
+        from lookahead_cli.cli.console import StderrProgress, note
         from lookahead_cli.cli.live import load_models
         from lookahead_cli.cli.prompts import encode
         from lookahead_cli.trace.events import Progress
@@ -90,6 +90,8 @@ class Matrix:
                 finished = True
             except KeyboardInterrupt:
                 pass
+        if model.remark is not None:
+            note(model.remark)
         columns = zip(*done, strict=True)
         results = [
             Result(config, tuple(column)) for config, column in zip(self.configs, columns, strict=False)

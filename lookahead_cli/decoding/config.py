@@ -107,6 +107,13 @@ class LookaheadConfig:
         return self.temperature > 0.0
 
     @property
+    def proposes_from_pool(self) -> bool:
+        """True where each step takes candidates from an n-gram pool, and keeps one for that."""
+        if self.method == "lookahead":
+            return "window" in self.sources or "recycled" not in self.sources
+        return self.method == "lookahead-reference"
+
+    @property
     def nodes_per_step(self) -> int:
         """Most nodes of a step."""
         match self.method:

@@ -61,10 +61,12 @@ class Sampler:
     Attributes:
         processors: Logits processors, None for none.
         uniforms: Numbers for draws; None takes the likeliest token.
+        padding_ids: Ids that only the processors see before the text.
     """
 
     processors: Processors | None = None
     uniforms: Uniforms | None = None
+    padding_ids: tuple[int, ...] = ()
 
     def read(
         self, logits: torch.Tensor, tree: TokenTree, text_ids: Sequence[int], emitted_before: int
@@ -85,4 +87,5 @@ class Sampler:
             def draw(probabilities: torch.Tensor, depth: int) -> int:
                 return inverse_transform(probabilities, uniforms(emitted_before + depth))
 
-        return LogitsReadout(logits, tree, text_ids, self.processors, draw)
+        seen_ids = [*self.padding_ids, *text_ids] if self.padding_ids else text_ids
+        return LogitsReadout(logits, tree, seen_ids, self.processors, draw)

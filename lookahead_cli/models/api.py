@@ -44,12 +44,11 @@ def decode(
         One frozen record a step. Closing the generator early leaves the model ready for the next decode.
 
     Raises:
+        UsageError: The settings are no `LookaheadConfig`, or another run holds the model.
         InputError: The prompt is no prompt, is empty, or leaves no room in the context.
         ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
     """
-    run = model.run(
-        _ids_of(model, prompt), config or LookaheadConfig(), pool=pool, draft=draft, cancel=cancel
-    )
+    run = model.run(_ids_of(model, prompt), _checked(config), pool=pool, draft=draft, cancel=cancel)
     for event in run:
         if isinstance(event, StepEvent):
             yield event.step
@@ -106,19 +105,28 @@ def generate(
         What follows the prompt.
 
     Raises:
+        UsageError: The settings are no `LookaheadConfig`, or another run holds the model.
         InputError: The prompt is no prompt, is empty, or leaves no room in the context.
         ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
     """
     if output not in ("text", "ids"):
         raise UsageError(f"There is no output called {output!r}.", "Choose 'text' or 'ids'.")
     footer: Footer | None = None
-    for event in model.run(_ids_of(model, prompt), config or LookaheadConfig(), pool=pool, draft=draft):
+    for event in model.run(_ids_of(model, prompt), _checked(config), pool=pool, draft=draft):
         if isinstance(event, StepEvent) and on_step is not None:
             on_step(event.step)
         elif isinstance(event, Footer):
             footer = event
     assert footer is not None, "a run ends with its footer"
     return footer.text if output == "text" else footer.output_ids
+
+
+def _checked(config: LookaheadConfig | None) -> LookaheadConfig:
+    if config is None:
+        return LookaheadConfig()
+    if not isinstance(config, LookaheadConfig):
+        raise UsageError(f"Settings cannot be {type(config).__name__}.", "Give a LookaheadConfig(…).")
+    return config
 
 
 def _ids_of(model: LanguageModel, prompt: Prompt) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import torch
 
@@ -16,6 +17,7 @@ from lookahead_cli.decoding.sampling import Sampler, SeededUniforms
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.errors import UnsupportedModelError
 from lookahead_cli.models.loading import context_length_of
+from lookahead_cli.models.probe import check_tree_attention, needs_trial
 from lookahead_cli.models.rope import length_dependent_rope
 from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.support import check_supported
@@ -24,6 +26,8 @@ _ATTENTION = frozenset({"eager", "sdpa"})
 _STATEFUL_PROCESSORS = frozenset(
     {"UnbatchedClassifierFreeGuidanceLogitsProcessor", "SynthIDTextWatermarkLogitsProcessor"}
 )
+
+_tried: WeakSet[Any] = WeakSet()
 
 
 @torch.no_grad()
@@ -90,7 +94,9 @@ def lookahead_generate(
     uniforms = None
     if generation_config is not None and generation_config.do_sample:
         uniforms = SeededUniforms(int(torch.randint(1 << 62, ())))
-    sampler = Sampler(logits_processor or None, uniforms)
+    # `generate` prepared its processors for the padded input.
+    padding_ids = tuple(input_ids[0, : input_ids.shape[1] - len(prompt)].tolist())
+    sampler = Sampler(logits_processor or None, uniforms, padding_ids)
     runner = TransformersRunner(model, _context_length(model, len(prompt)))
     runner.prefill(prompt[:-1])
     text = _GrowingText(input_ids)
@@ -151,6 +157,14 @@ def _check_processors(processors: Iterable[Any]) -> None:
             )
 
 
+def _try_once(model: Any) -> None:
+    # Dropout would tell any two passes apart; nothing is exact while training.
+    if model not in _tried and not model.training:
+        if needs_trial(model.config):
+            check_tree_attention(model, type(model).__name__)
+        _tried.add(model)
+
+
 def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, Any]) -> list[int]:
     if input_ids.shape[0] != 1:
         raise ValueError(f"lookahead_generate decodes one sequence at a time, and got {input_ids.shape[0]}.")
@@ -169,6 +183,7 @@ def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, A
             f"Attention '{attention}' misreads a token tree.",
             "Load the model with attn_implementation='sdpa'.",
         )
+    _try_once(model)
     mask = model_kwargs.get("attention_mask")
     if mask is None:
         return [int(token) for token in input_ids[0]]

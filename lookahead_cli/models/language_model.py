@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from lookahead_cli.decoding.pool import NGramPool
 
 Message = Mapping[str, str]
+_CHANGES_GREEDY = (
+    "repetition_penalty", "no_repeat_ngram_size", "min_length", "min_new_tokens", "suppress_tokens",
+    "begin_suppress_tokens", "bad_words_ids", "forced_bos_token_id", "forced_eos_token_id", "sequence_bias",
+    "exponential_decay_length_penalty", "guidance_scale", "watermarking_config",
+    "encoder_repetition_penalty", "encoder_no_repeat_ngram_size",
+)  # fmt: skip
 
 
 class LanguageModel:
@@ -34,6 +41,8 @@ class LanguageModel:
         eos_ids: Ids that end a text.
         vocabulary_size: Rows of the embedding; ids lie below it.
         runner: The model's passes and KV cache.
+        unapplied: What the model's generation config asks for and a run leaves out: of that file the ids
+            that end a text are taken, everything else comes from `LookaheadConfig`.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -46,9 +55,21 @@ class LanguageModel:
         self.runner = TransformersRunner(checkpoint.model, checkpoint.context_length)
         self.vocabulary_size: int = checkpoint.model.get_input_embeddings().num_embeddings
         self.eos_ids = _eos_ids(checkpoint.model, checkpoint.tokenizer)
+        self.unapplied = _unapplied(checkpoint.model)
         self._texts = TokenTexts(checkpoint.tokenizer)
         self._busy = threading.Lock()
         self._owner = 0
+
+    @property
+    def remark(self) -> str | None:
+        """A sentence on `unapplied`, None where it is empty."""
+        if not self.unapplied:
+            return None
+        asked = ", ".join(
+            f"{name} = {value}" if isinstance(value, int | float) else name
+            for name, value in self.unapplied.items()
+        )
+        return f"{self.name}: its generation config asks for {asked}; only what the flags say is applied."
 
     @property
     def has_chat_template(self) -> bool:
@@ -120,19 +141,17 @@ class LanguageModel:
     ) -> Iterator[Header | StepEvent | Footer]:
         """Decode a prompt; see `lookahead_cli.models.run.run_events`.
 
-        Only one run at a time holds the model: one of another thread waits until the first has ended or was
-        closed.
+        Only one run at a time holds a model, as a draft model too: one of another thread waits until the
+        first has ended or was closed.
 
         Raises:
             InputError: The prompt is empty or longer than the model's context.
-            UsageError: This thread has a run on the model that is neither at its end nor closed.
+            UsageError: This thread has a run on one of the models that is neither at its end nor closed.
         """
-        if self._busy.locked() and self._owner == threading.get_ident():
-            raise UsageError(
-                "Another run on this model is not at its end.", "Close its generator, or read it to its end."
-            )
-        with self._busy:
-            self._owner = threading.get_ident()
+        with ExitStack() as held:
+            # In one order everywhere, so that two runs cannot wait for each other.
+            for model in sorted({self} if draft is None else {self, draft}, key=id):
+                held.enter_context(model._hold())
             yield from run_events(
                 self,
                 prompt_ids,
@@ -143,6 +162,17 @@ class LanguageModel:
                 cancel=cancel,
                 on_progress=on_progress,
             )
+
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
+        if self._busy.locked() and self._owner == threading.get_ident():
+            raise UsageError(
+                f"Another run on {self.name} is not at its end.",
+                "Close its generator, or read it to its end.",
+            )
+        with self._busy:
+            self._owner = threading.get_ident()
+            yield
 
 
 def load_model(
@@ -203,3 +233,10 @@ def _eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     if declared is None:
         return frozenset()
     return frozenset(declared) if isinstance(declared, list | tuple) else frozenset({int(declared)})
+
+
+def _unapplied(model: Any) -> Mapping[str, Any]:
+    """What of the model's generation config changes the ids of its greedy `generate`, the ends aside."""
+    declared = getattr(model, "generation_config", None)
+    asked = {name: getattr(declared, name, None) for name in _CHANGES_GREEDY}
+    return {name: value for name, value in asked.items() if value is not None and value not in (0, 1.0, [])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,16 +35,23 @@ class PoolRequest:
     file: Path | None = None
 
 
-def open_pool(model: LanguageModel, config: LookaheadConfig, request: PoolRequest) -> NGramPool:
-    """The pool to begin with.
+def open_pool(model: LanguageModel, config: LookaheadConfig, request: PoolRequest) -> NGramPool | None:
+    """The pool to begin with; None where nobody asked for one and the settings do without.
+
+    A file's n-grams are all kept, more than G a key too: a step takes the newest G.
 
     Raises:
         InputError: The file is no pool, or one of another tokenizer or another N.
     """
-    pool = NGramPool(config.ngram_size, config.guess_set_size)
+    if request == PoolRequest() and not config.proposes_from_pool:
+        return None
+    stored: Sequence[tuple[list[int], NGramSource]] = ()
     if request.file is not None and request.file.exists():
-        for tokens, source in _read(request.file, model, config.ngram_size):
-            pool.insert(tokens, source, -1)
+        stored = _read(request.file, model, config.ngram_size)
+    most = max(Counter(tokens[0] for tokens, _ in stored).values(), default=0)
+    pool = NGramPool(config.ngram_size, max(config.guess_set_size, most))
+    for tokens, source in stored:
+        pool.insert(tokens, source, -1)
     for text in request.texts:
         pool.insert_text(model.encode(text, special_tokens=False), "file")
     return pool

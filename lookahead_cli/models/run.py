@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import GreedyProposer, make_proposer, rules_of
+from lookahead_cli.decoding.proposers import Draft, GreedyProposer, make_proposer, rules_of
 from lookahead_cli.decoding.records import FinishReason, Step
 from lookahead_cli.decoding.stopping import Stopping, StopStrings
 from lookahead_cli.errors import InputError, ModelError
@@ -111,7 +111,7 @@ def run_events(
     finish_reason: FinishReason = "cancelled"
     stopping = _stopping(model, config)
     if prefilled:
-        drafting = None if draft is None else (draft.runner, sampler)
+        drafting = None if draft is None else Draft(draft.runner, sampler, _shared_ids(model, draft))
         proposer = make_proposer(config, prompt_ids, pool, drafting)
         steps_of_run = decode(
             runner, prompt_ids[-1], proposer, stopping, sampler, rules=rules_of(config), cancel=cancel
@@ -173,6 +173,11 @@ def check_vocabulary(model: LanguageModel, draft: LanguageModel) -> None:
             f"The draft model {draft.name} has another vocabulary than {model.name}.",
             "Take a smaller model of the same family.",
         )
+
+
+def _shared_ids(model: LanguageModel, draft: LanguageModel) -> int:
+    # Models of a family may pad their embeddings to other lengths; no tokenizer makes those ids.
+    return min(model.vocabulary_size, draft.vocabulary_size)
 
 
 def _stopping(model: LanguageModel, config: LookaheadConfig) -> Stopping:

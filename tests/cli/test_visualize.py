@@ -99,6 +99,7 @@ def test_a_draft_model_guesses(prompt: Path, model: Path, capsys: pytest.Capture
         (("--sources", "stars"), "There is no source called 'stars'"),
         (("--top-p", "2"), "top-p = 2 is no share"),
         (("--method", "greedy", "--pool", "pool.json"), "has no n-gram pool"),
+        (("-G", "0", "--pool", "pool.json"), "takes no guesses from an n-gram pool"),
     ],
 )
 def test_options_that_cannot_work_together_are_said(

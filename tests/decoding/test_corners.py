@@ -12,7 +12,7 @@ import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import make_proposer, rules_of
+from lookahead_cli.decoding.proposers import Draft, make_proposer, rules_of
 from lookahead_cli.decoding.records import Seconds
 from lookahead_cli.decoding.sampling import Sampler
 from lookahead_cli.decoding.stopping import Stopping
@@ -47,7 +47,11 @@ def decoded(model, prompt, config, eos=(), runner=None, **more):
     runner.prefill(prompt[:-1])
     stopping = Stopping(config.max_new_tokens, frozenset(eos), CONTEXT_LENGTH)
     sampler = sampler_of(config)
-    draft = (TransformersRunner(draft_model(), CONTEXT_LENGTH), sampler) if config.method == "draft" else None
+    draft = (
+        Draft(TransformersRunner(draft_model(), CONTEXT_LENGTH), sampler)
+        if config.method == "draft"
+        else None
+    )
     proposer = make_proposer(config, prompt, draft=draft)
     return list(decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config), **more))
 

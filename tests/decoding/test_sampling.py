@@ -10,7 +10,7 @@ import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import make_proposer, rules_of
+from lookahead_cli.decoding.proposers import Draft, make_proposer, rules_of
 from lookahead_cli.decoding.records import Seconds
 from lookahead_cli.decoding.sampling import SeededUniforms, inverse_transform
 from lookahead_cli.decoding.stopping import Stopping
@@ -44,7 +44,7 @@ def sampled(model, config, prompt=PROMPT):
     runner = TransformersRunner(model, CONTEXT_LENGTH)
     runner.prefill(prompt[:-1])
     sampler = sampler_of(config)
-    draft = (TransformersRunner(model, CONTEXT_LENGTH), sampler) if config.method == "draft" else None
+    draft = Draft(TransformersRunner(model, CONTEXT_LENGTH), sampler) if config.method == "draft" else None
     proposer = make_proposer(config, prompt, draft=draft)
     stopping = Stopping(config.max_new_tokens, frozenset(), CONTEXT_LENGTH)
     return list(decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config)))

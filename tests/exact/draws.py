@@ -16,7 +16,7 @@ import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import make_proposer, rules_of
+from lookahead_cli.decoding.proposers import Draft, make_proposer, rules_of
 from lookahead_cli.decoding.records import Choice
 from lookahead_cli.decoding.sampling import SeededUniforms
 from lookahead_cli.decoding.stopping import Stopping
@@ -155,7 +155,7 @@ def sampled_texts(
     texts: Counter[tuple[int, ...]] = Counter()
     for number in range(count):
         sampler = kind(language, number)
-        draft = (PathRunner(PROMPT[:-1]), sampler) if config.method == "draft" else None
+        draft = Draft(PathRunner(PROMPT[:-1]), sampler) if config.method == "draft" else None
         proposer = make_proposer(config, PROMPT, draft=draft)
         runner = PathRunner(PROMPT[:-1])
         steps = decode(runner, PROMPT[-1], proposer, Stopping(LENGTH), sampler, rules=rules)

@@ -13,7 +13,7 @@ import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.loop import decode
-from lookahead_cli.decoding.proposers import make_proposer, rules_of
+from lookahead_cli.decoding.proposers import Draft, make_proposer, rules_of
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.models.loading import context_length_of
 from lookahead_cli.models.rope import is_stretched
@@ -162,7 +162,7 @@ def decoded(
     runner.prefill(prompt[:-1])
     sampler = sampler_of(config)
     # A model of its own: position embeddings remember the longest text that was fed.
-    draft = (TransformersRunner(deepcopy(model), limit), sampler) if config.method == "draft" else None
+    draft = Draft(TransformersRunner(deepcopy(model), limit), sampler) if config.method == "draft" else None
     proposer = make_proposer(config, prompt, draft=draft)
     stopping = Stopping(config.max_new_tokens, context_length=limit)
     steps = decode(runner, prompt[-1], proposer, stopping, sampler, rules=rules_of(config))

@@ -9,15 +9,28 @@ import pytest
 import torch
 
 from lookahead_cli import LookaheadConfig, decode, generate, load_model
+from lookahead_cli.decoding.pool import NGramPool
 from lookahead_cli.errors import InputError, ModelError, UsageError
 from tests.tiny import save_tiny_model
 
 CONFIG = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=6)
 
 
+PROMPT = [(7 * at * at + 5 * at) % 250 + 5 for at in range(12)]
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return load_model(str(save_tiny_model(tmp_path_factory.mktemp("api"))), dtype="float32")
+    loaded = load_model(str(save_tiny_model(tmp_path_factory.mktemp("api"))), dtype="float32")
+    assert (loaded.unapplied, loaded.remark) == ({}, None)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def wider(tmp_path_factory):
+    """The same tokenizer, more rows in the embedding."""
+    folder = save_tiny_model(tmp_path_factory.mktemp("wider"), vocab_size=384, seed=3)
+    return load_model(str(folder), dtype="float32")
 
 
 def test_ids_come_as_a_list_a_tuple_or_a_tensor(model):
@@ -68,6 +81,53 @@ def test_a_run_of_another_thread_waits_for_the_first(model):
 def test_a_model_is_not_its_own_draft(model):
     with pytest.raises(ModelError, match="cannot be its own draft model"):
         generate(model, [5, 6, 7], replace(CONFIG, method="draft"), draft=model)
+
+
+def test_a_model_with_an_open_run_is_no_draft_meanwhile(model, wider):
+    expected = generate(model, PROMPT, CONFIG, output="ids")
+    steps = decode(model, PROMPT, CONFIG)
+    first = next(steps)
+    with pytest.raises(UsageError, match="not at its end"):
+        generate(wider, PROMPT[::-1], replace(CONFIG, method="draft"), draft=model)
+    assert (*first.token_ids, *(token for step in steps for token in step.token_ids)) == expected
+
+
+@pytest.mark.parametrize("prompt", [PROMPT, [350, *PROMPT]])
+@pytest.mark.parametrize("temperature", [0.0, 1.5])
+def test_embeddings_of_another_length_are_no_reason_against_a_draft(model, wider, prompt, temperature):
+    config = replace(CONFIG, method="draft", max_new_tokens=24, temperature=temperature)
+    greedy = replace(config, method="greedy")
+    small = generate(wider, prompt, config, draft=model, output="ids")
+    assert small == generate(wider, prompt, greedy, output="ids")
+    large = generate(model, PROMPT, config, draft=wider, output="ids")
+    assert large == generate(model, PROMPT, greedy, output="ids")
+
+
+def test_two_threads_may_draft_for_each_other(model, wider):
+    config = replace(CONFIG, method="draft", max_new_tokens=40)
+    with ThreadPoolExecutor(max_workers=2) as threads:
+        pairs = [(model, wider), (wider, model)] * 4
+        runs = [threads.submit(generate, one, PROMPT, config, draft=other) for one, other in pairs]
+        texts = [run.result(timeout=60) for run in runs]
+    assert len(set(texts)) == 2
+
+
+def test_what_is_no_config_is_said(model):
+    with pytest.raises(UsageError, match="cannot be dict"):
+        generate(model, PROMPT, {"max_new_tokens": 3})
+
+
+def test_a_pool_of_another_n_is_refused(model):
+    with pytest.raises(UsageError, match="n-grams of 7 tokens, and N is 3"):
+        generate(model, PROMPT, CONFIG, pool=NGramPool(7, 2))
+
+
+def test_what_the_generation_config_asks_for_besides_ends_is_said(tmp_path):
+    folder = save_tiny_model(tmp_path)
+    (folder / "generation_config.json").write_text('{"repetition_penalty": 1.3, "suppress_tokens": [5]}')
+    model = load_model(str(folder), dtype="float32")
+    assert model.unapplied == {"repetition_penalty": 1.3, "suppress_tokens": [5]}
+    assert "repetition_penalty = 1.3, suppress_tokens;" in model.remark
 
 
 def test_half_a_character_is_refused(model):

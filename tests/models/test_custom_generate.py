@@ -114,19 +114,38 @@ def test_sampling_follows_torchs_seed_and_is_the_same_for_every_method(model):
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_padding_on_the_left_changes_nothing(model):
+@pytest.mark.parametrize("method", ["greedy", "lookahead", "prompt-lookup"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"begin_suppress_tokens": list(range(0, 320, 2))},
+        {"forced_eos_token_id": 7},
+        {"eos_token_id": list(range(5, 320, 2)), "min_new_tokens": 9},
+        {"repetition_penalty": 3.0},
+    ],
+)
+def test_padding_on_the_left_changes_nothing(model, settings, method):
     inputs = torch.tensor([[0, 0, *PROMPT]])
     mask = torch.tensor([[0, 0, *[1] * len(PROMPT)]])
-    plain = model.generate(inputs, attention_mask=mask, do_sample=False, max_new_tokens=20, pad_token_id=0)
-    ours = model.generate(
-        inputs,
-        attention_mask=mask,
-        do_sample=False,
-        max_new_tokens=20,
-        pad_token_id=0,
-        custom_generate=lookahead_generate,
-    )
+    common = {
+        "attention_mask": mask, "do_sample": False, "max_new_tokens": 20, "pad_token_id": 0, **settings
+    }  # fmt: skip
+    plain = model.generate(inputs, **common)
+    ours = model.generate(inputs, custom_generate=lookahead_generate, method=method, **common)
     assert ours.tolist() == plain.tolist()
+
+
+def test_a_kind_of_model_that_no_test_runs_is_tried_first():
+    model = tiny_model("starcoder2")
+    forward = model.forward
+
+    def without_mask(attention_mask=None, **inputs):
+        return forward(**inputs)
+
+    model.forward = without_mask
+    with pytest.raises(UnsupportedModelError, match="in a trial"):
+        model.generate(torch.tensor([PROMPT]), max_new_tokens=5, custom_generate=lookahead_generate)
 
 
 def test_a_record_is_returned_where_one_is_asked_for(model):

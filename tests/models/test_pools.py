@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -103,3 +104,30 @@ def test_a_damaged_pool_is_said(model, tmp_path):
         path.write_text(json.dumps(body | {"ngrams": ngrams}))
         with pytest.raises(InputError, match="is damaged"):
             open_pool(model, CONFIG, PoolRequest(file=path))
+
+
+@pytest.mark.parametrize("sources", [("prompt", "recycled"), ("recycled",)])
+def test_without_a_window_the_texts_of_a_pool_are_evidence_and_the_output_is_kept(model, sources, tmp_path):
+    config = replace(CONFIG, sources=sources, node_budget=8)
+    assert open_pool(model, config, PoolRequest()) is None
+    _, footer = run(model, None, config)
+    pool = open_pool(model, config, PoolRequest(texts=(SENTENCES[3] + footer.text,)))
+    steps, informed = run(model, pool, config)
+    assert informed.output_ids == footer.output_ids
+    assert "file" in {candidate.source for step in steps for candidate in step.candidates}
+    assert all(len(step.nodes) <= 8 for step in steps)
+    fresh = open_pool(model, config, PoolRequest(file=tmp_path / "pool.json"))
+    run(model, fresh, config)
+    assert "output" in {source for _, source in fresh.entries()}
+
+
+def test_a_smaller_g_takes_the_newest_and_loses_nothing(model, tmp_path):
+    path = tmp_path / "pool.json"
+    wide = replace(CONFIG, guess_set_size=15)
+    pool = open_pool(model, wide, PoolRequest(texts=(" ".join(SENTENCES),)))
+    save_pool(model, pool, path)
+    narrow = replace(CONFIG, guess_set_size=1)
+    again = open_pool(model, narrow, PoolRequest(file=path))
+    assert sorted(again.entries()) == sorted(pool.entries())
+    steps, _ = run(model, again, narrow)
+    assert all(len(step.candidates) <= 1 for step in steps)

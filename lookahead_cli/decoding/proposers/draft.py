@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from lookahead_cli.decoding.pool import NGram
@@ -24,20 +25,38 @@ class DraftRunner(Runner, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft model, and how it is asked.
+
+    Attributes:
+        runner: The draft model.
+        sampler: How it chooses; with the main model's, equal distributions choose equal tokens.
+        shared_ids: Ids below it are known to both models; None where they know the same.
+    """
+
+    runner: DraftRunner
+    sampler: Reader
+    shared_ids: int | None = None
+
+    def knows(self, ids: Sequence[int]) -> bool:
+        """True where both models know every one of the ids."""
+        return self.shared_ids is None or all(token < self.shared_ids for token in ids)
+
+
 class DraftProposer:
     """A chain that a smaller model with the same vocabulary decodes token by token.
 
     Args:
-        runner: The draft model.
-        sampler: How it chooses; with the main model's, equal distributions choose equal tokens.
+        draft: The draft model.
         prompt_ids: The whole prompt.
         length: Most tokens that are proposed.
     """
 
-    def __init__(self, runner: DraftRunner, sampler: Reader, prompt_ids: Sequence[int], length: int) -> None:
-        self._runner = runner
-        self._sampler = sampler
+    def __init__(self, draft: Draft, prompt_ids: Sequence[int], length: int) -> None:
+        self._draft = draft
         self._ids = list(prompt_ids)
+        self._readable = draft.knows(prompt_ids)
         self._emitted = 0
         self._length = length
         self._step = 0
@@ -50,23 +69,27 @@ class DraftProposer:
         self._branch.grow(tree)
 
     def _decode(self, token: int) -> Iterator[int]:
-        runner = self._runner
-        if not runner.has_room_for(len(self._ids)):
+        runner = self._draft.runner
+        if not self._readable or not runner.has_room_for(len(self._ids)):
             return
         runner.prefill(self._ids[:-1])
         for depth in range(self._length):
             if not runner.has_room_for(len(runner.ids) + 1):
                 return
             alone = TokenTree(token, len(runner.ids))
-            readout = self._sampler.read(runner.forward(alone), alone, runner.ids, self._emitted + depth)
+            logits = runner.forward(alone)
+            readout = self._draft.sampler.read(logits, alone, runner.ids, self._emitted + depth)
             runner.commit(alone, (0,))
             token = readout.choice(0)
+            if not self._draft.knows((token,)):
+                return
             yield token
 
     def observe(self, observation: Observation) -> Findings:
         """Say how far the chain was right, and take the emitted tokens into the text."""
         candidates = self._branch.judge(observation)
         self._ids += observation.emitted
+        self._readable = self._readable and self._draft.knows(observation.emitted)
         self._emitted += len(observation.emitted)
         self._step += 1
         return Findings(candidates=candidates)

@@ -19,11 +19,13 @@ class PooledNGrams:
     Args:
         pool: The pool; it may hold n-grams of earlier turns.
         prompt_ids: The whole prompt.
+        most: Most candidates of a step, the newest; 0 only collects.
         keeps_text: Put the n-grams of the prompt and of the output into the pool.
     """
 
-    def __init__(self, pool: NGramPool, prompt_ids: Sequence[int], *, keeps_text: bool) -> None:
+    def __init__(self, pool: NGramPool, prompt_ids: Sequence[int], *, most: int, keeps_text: bool) -> None:
         self.pool = pool
+        self._most = most
         self.branch = PoolBranch([])
         self._keeps_text = keeps_text
         self._recent = list(prompt_ids[-(pool.ngram_size - 1) :])
@@ -32,7 +34,7 @@ class PooledNGrams:
 
     def grow(self, tree: TokenTree) -> None:
         """Hang the candidates for the current token on the root."""
-        self.branch = PoolBranch(self.pool.candidates(tree.tokens[0]))
+        self.branch = PoolBranch(self.pool.candidates(tree.tokens[0])[: self._most])
         self.branch.grow(tree)
 
     def collect(

@@ -13,8 +13,9 @@ import heapq
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from lookahead_cli.decoding.pool import NGram
+from lookahead_cli.decoding.pool import NGram, NGramPool
 from lookahead_cli.decoding.proposers.base import Observation
 from lookahead_cli.decoding.proposers.candidates import Fed, judge
 from lookahead_cli.decoding.records import Candidate, NGramSource, Origin
@@ -43,6 +44,16 @@ class Successor:
     probability: float
     source: NGramSource
     born: int
+
+
+class Evidence(NamedTuple):
+    """Tokens that followed once, their shares, and where and in which step that was."""
+
+    kind: Kind
+    tokens: Sequence[int]
+    shares: Sequence[float]
+    step: int
+    source: NGramSource
 
 
 class Trust:
@@ -74,7 +85,7 @@ class SuccessorTable:
         first |= {("text", size): share for size, share in TEXT_FIRST.items()}
         self.trust = Trust(first, FIRST_WEIGHT)
         self._seen: dict[tuple[int, ...], tuple[tuple[int, ...], tuple[float, ...], int]] = {}
-        self._text: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._text: dict[tuple[int, ...], tuple[int, int, NGramSource]] = {}
 
     def see(self, context: Sequence[int], tokens: Sequence[int], shares: Sequence[float], step: int) -> None:
         """Remember the likeliest tokens after `context`, and their probabilities."""
@@ -82,30 +93,30 @@ class SuccessorTable:
         for size in range(1, min(LONGEST_SEEN, len(context)) + 1):
             self._seen[tuple(context[-size:])] = entry
 
-    def extend_text(self, context: Sequence[int], token: int, step: int) -> None:
-        """The text goes on with `token` after `context`."""
+    def extend_text(self, context: Sequence[int], token: int, step: int, source: NGramSource) -> None:
+        """A text goes on with `token` after `context`."""
         for size in range(1, min(LONGEST_MATCH, len(context)) + 1):
-            self._text[tuple(context[-size:])] = (token, step)
+            self._text[tuple(context[-size:])] = (token, step, source)
 
-    def evidence(self, context: Sequence[int]) -> Iterator[tuple[Kind, Sequence[int], Sequence[float], int]]:
+    def evidence(self, context: Sequence[int]) -> Iterator[Evidence]:
         """What is known after `context`: of each kind the entry with the longest match."""
         for size in range(min(LONGEST_MATCH, len(context)), 0, -1):
             found = self._text.get(tuple(context[-size:]))
             if found is not None:
-                yield ("text", size), (found[0],), (1.0,), found[1]
+                token, step, source = found
+                yield Evidence(("text", size), (token,), (1.0,), step, source)
                 break
         for size in range(min(LONGEST_SEEN, len(context)), 0, -1):
             entry = self._seen.get(tuple(context[-size:]))
             if entry is not None:
-                yield ("seen", size), *entry
+                yield Evidence(("seen", size), *entry, "recycled")
                 break
 
     def successors(self, context: Sequence[int]) -> list[Successor]:
         """What may follow `context`; where kinds of evidence agree on a token, it is likelier."""
         found: dict[int, Successor] = {}
-        for kind, tokens, shares, born in self.evidence(context):
+        for kind, tokens, shares, born, source in self.evidence(context):
             trust = self.trust(kind)
-            source: NGramSource = "recycled" if kind[0] == "seen" else "output" if born >= 0 else "prompt"
             for token, share in zip(tokens, shares, strict=True):
                 probability = min(MOST, trust * share)
                 known = found.get(token)
@@ -118,7 +129,7 @@ class SuccessorTable:
 
     def learn(self, context: Sequence[int], token: int) -> None:
         """`token` followed `context`: each kind of evidence is judged by it."""
-        for kind, tokens, shares, _ in self.evidence(context):
+        for kind, tokens, shares, *_ in self.evidence(context):
             hit = token in tokens
             self.trust.learn(kind, sum(shares), float(hit))
 
@@ -130,16 +141,27 @@ class RecycledBranch:
         prompt_ids: The whole prompt.
         node_budget: Nodes that are spent in a step, the root and those that others proposed too included.
         reads_text: Take what the text itself said after the same tokens as evidence too.
+        earlier: N-grams of other texts, evidence too; those that a window guessed are none.
     """
 
-    def __init__(self, prompt_ids: Sequence[int], node_budget: int, *, reads_text: bool = True) -> None:
+    def __init__(
+        self,
+        prompt_ids: Sequence[int],
+        node_budget: int,
+        *,
+        reads_text: bool = True,
+        earlier: NGramPool | None = None,
+    ) -> None:
         self.table = SuccessorTable()
         self._budget = node_budget
         self._reads_text = reads_text
         self._context = tuple(prompt_ids[-LONGEST:])
         self._fed: list[Fed] = []
+        for ngram, source in () if earlier is None else earlier.entries():
+            for end in range(1, len(ngram)) if source != "window" else ():
+                self.table.extend_text(ngram[:end], ngram[end], -1, source)
         for end in range(1, len(prompt_ids)) if reads_text else ():
-            self.table.extend_text(prompt_ids[max(0, end - LONGEST) : end], prompt_ids[end], -1)
+            self.table.extend_text(prompt_ids[max(0, end - LONGEST) : end], prompt_ids[end], -1, "prompt")
 
     def grow(self, tree: TokenTree) -> None:
         """Add the likeliest paths, best first."""
@@ -192,6 +214,6 @@ class RecycledBranch:
         for token in observation.emitted:
             self.table.learn(context, token)
             if self._reads_text:
-                self.table.extend_text(context, token, observation.step)
+                self.table.extend_text(context, token, observation.step, "output")
             context = (*context, token)[-LONGEST:]
         return context
