@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 
@@ -12,6 +13,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A person's colour settings must not change what the tests see.
 for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR"):
     os.environ.pop(name, None)
+# Nor must their settings.
+for name in [name for name in os.environ if name.startswith("LOOKAHEAD_") and name != "LOOKAHEAD_CACHE"]:
+    del os.environ[name]
+os.environ["LOOKAHEAD_CONFIG"] = tempfile.mkdtemp(prefix="lookahead-settings-")
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,12 @@ from typer.core import TyperGroup
 from lookahead_cli.cli.bench import bench
 from lookahead_cli.cli.chat import chat
 from lookahead_cli.cli.compare import compare
+from lookahead_cli.cli.config import config
 from lookahead_cli.cli.console import discard_output
 from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
 from lookahead_cli.cli.serve import serve
+from lookahead_cli.cli.settings import defaults_of, read_settings
 from lookahead_cli.cli.themes import themes
 from lookahead_cli.cli.tour import EPILOG as TOUR_EXAMPLES
 from lookahead_cli.cli.tour import tour
@@ -30,10 +32,16 @@ _EPILOG = "Start with: lookahead visualize examples/code-fibonacci.py"
 
 
 class CommandGroup(TyperGroup):
-    """The commands; a reader who leaves early (`lookahead … | head`) ends them without a word."""
+    """The commands; a reader who leaves early (`lookahead … | head`) ends them without a word.
+
+    Settings files give their defaults.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was named."""
+        # Help, and the command that mends settings, work whatever the settings say.
+        if not ({"-h", "--help", "config"} & {*ctx.args, *ctx._protected_args}):
+            ctx.default_map = defaults_of(self.commands, read_settings(self.commands))
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -80,4 +88,5 @@ app.command()(compare)
 app.command()(bench)
 app.command()(models)
 app.command()(themes)
+app.add_typer(config, name="config")
 app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(serve)

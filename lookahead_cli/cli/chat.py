@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.console import note
-from lookahead_cli.cli.groups import with_groups
+from lookahead_cli.cli.groups import option, with_groups
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.output import can_show_a_screen, in_browser
 from lookahead_cli.cli.prompts import read_standard_input
@@ -101,9 +99,14 @@ def chat(
     pools: options.PoolOptions,
     method: options.DecodingMethod = "lookahead",
     max_new_tokens: options.MaxNewTokens = 256,
-    system: Annotated[str | None, typer.Option("--system", help="A system prompt.")] = None,
+    system: Annotated[
+        str | None, option("--system", panel="Conversation", metavar="TEXT", help="A system prompt.")
+    ] = None,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Read questions from standard input, write answers to output.")
+        bool,
+        option(
+            "--plain", panel="Output", help="Read questions from standard input, write answers to output."
+        ),
     ] = False,
     theme: options.Theme = None,
 ) -> int:

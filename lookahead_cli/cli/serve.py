@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import socket
 import sys
 from typing import Annotated, Any
 
@@ -38,6 +36,8 @@ def serve(
     ] = "127.0.0.1",
 ) -> int:
     """Show a command's full screen in a browser: lookahead serve visualize FILE."""
+    import shlex
+
     if command[0] not in _SHOWN:
         raise UsageError(f"'{command[0]}' has no screen.", f"Serve {', '.join(_SHOWN[:-1])} or {_SHOWN[-1]}.")
     try:
@@ -79,6 +79,8 @@ def _check_command(command: list[str]) -> None:
 
 
 def _check_free(host: str, port: int) -> None:
+    import socket
+
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         # As the server does: a port that was just left is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
