@@ -27,6 +27,12 @@ def config_folder() -> Path:
     return Path(moved).expanduser() if moved else Path(_DIRS.user_config_dir)
 
 
+def data_folder() -> Path:
+    """Folder of a person's sessions; `LOOKAHEAD_DATA` moves it."""
+    moved = os.environ.get("LOOKAHEAD_DATA")
+    return Path(moved).expanduser() if moved else Path(_DIRS.user_data_dir)
+
+
 def user_themes_folder() -> Path:
     """Folder of a person's own themes."""
     return config_folder() / "themes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +29,7 @@ def read_trace(file: str | os.PathLike[str] | IO[str]) -> Iterator[Header | Step
     """
     if not isinstance(file, str | os.PathLike):
         with file:
-            yield from _events(file, "standard input")
+            yield from _events(_lines_of(file), "standard input")
         return
     name = os.fspath(file)
     try:
@@ -43,14 +43,31 @@ def read_trace(file: str | os.PathLike[str] | IO[str]) -> Iterator[Header | Step
             f"'{name}' cannot be read: {error.strerror or error}.", "Give a trace file."
         ) from error
     with stream:
-        yield from _events(stream, name)
+        yield from _events(_lines_of(stream), name)
 
 
-def _events(stream: IO[str], name: str) -> Iterator[Header | StepEvent | Footer]:
+def _lines_of(stream: IO[str]) -> Iterator[str]:
+    return iter(lambda: stream.readline(_LONGEST_LINE), "")
+
+
+def read_lines(lines: Iterable[str], name: str) -> Iterator[Header | StepEvent | Footer]:
+    """Read the lines of a trace that is no file.
+
+    Args:
+        lines: The lines, each with its end.
+        name: What they are, for errors.
+
+    Raises:
+        InputError: A line is not an event.
+    """
+    yield from _events(lines, name)
+
+
+def _events(lines: Iterable[str], name: str) -> Iterator[Header | StepEvent | Footer]:
     header: Header | None = None
     steps: list[StepEvent] = []
     try:
-        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), ""), start=1):
+        for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:

@@ -1,0 +1,1 @@
+"""Conversations that are kept: messages, figures and traces in one SQLite file."""
