@@ -15,6 +15,7 @@ from lookahead_cli.cli.console import discard_output
 from lookahead_cli.cli.models import models
 from lookahead_cli.cli.replay import replay
 from lookahead_cli.cli.serve import serve
+from lookahead_cli.cli.sessions import sessions
 from lookahead_cli.cli.settings import defaults_of, read_settings
 from lookahead_cli.cli.themes import themes
 from lookahead_cli.cli.tour import EPILOG as TOUR_EXAMPLES
@@ -88,5 +89,6 @@ app.command()(compare)
 app.command()(bench)
 app.command()(models)
 app.command()(themes)
+app.add_typer(sessions, name="sessions")
 app.add_typer(config, name="config")
 app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(serve)

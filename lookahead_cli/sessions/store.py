@@ -261,9 +261,14 @@ class SessionStore:
 
     def trace(self, message: int) -> Iterator[Header | StepEvent | Footer]:
         """The events of an answer, as from a trace file; none where nothing of it was decoded."""
-        lines = self.read("SELECT line FROM trace WHERE message = ? ORDER BY number", (message,))
+        lines = self.trace_lines(message)
         if lines:
-            yield from read_lines((zlib.decompress(line).decode() + "\n" for (line,) in lines), "the session")
+            yield from read_lines(lines, "the session")
+
+    def trace_lines(self, message: int) -> list[str]:
+        """The same as the lines of a trace file."""
+        rows = self.read("SELECT line FROM trace WHERE message = ? ORDER BY number", (message,))
+        return [zlib.decompress(line).decode() + "\n" for (line,) in rows]
 
     def _branch(self, head: int | None) -> list[SavedMessage]:
         rows = self.read(

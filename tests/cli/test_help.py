@@ -36,10 +36,14 @@ def test_help_imports_neither_torch_nor_transformers_nor_textual(arguments: list
 def test_help_takes_less_than_half_a_second_of_processor_time() -> None:
     command = [sys.executable, "-m", "lookahead_cli", "--help"]
     subprocess.run(command, capture_output=True, check=True)  # writes the byte code
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
+    taken = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    # A busy machine only ever adds to it.
+    assert min(taken) < 0.5
 
 
 @pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
