@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from numbers import Integral, Real
@@ -14,6 +14,7 @@ Method = Literal["greedy", "jacobi", "prompt-lookup", "lookahead", "lookahead-re
 Source = Literal["window", "prompt", "recycled"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 _LOWEST_TEMPERATURE = 1e-5
+_LOWEST_PENALTY = 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +95,14 @@ class LookaheadConfig:
                 )
         if not 0.0 <= self.min_p <= 1.0:
             raise UsageError(f"min-p = {self.min_p:g} is no share.", "Give 0 for none, and at most 1.")
-        if not self.repetition_penalty > 0.0:
+        if not _LOWEST_PENALTY <= self.repetition_penalty <= 1 / _LOWEST_PENALTY:
             raise UsageError(
                 f"repetition-penalty = {self.repetition_penalty:g} cannot work.", "Give 1 for none, or more."
             )
         if "" in self.stop:
             raise UsageError("An empty stop string would end every text at once.", "Leave it out.")
+        if any("\ud800" <= character <= "\udfff" for text in self.stop for character in text):
+            raise UsageError("A stop string holds half a character, which no text has.", "Leave it out.")
 
     @property
     def samples(self) -> bool:
@@ -131,17 +134,20 @@ class LookaheadConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             said = f"{field.name.replace('_', '-')} = {value}"
-            if field.type == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
-                raise UsageError(f"{said} is no whole number.", "Give one such as 5.")
-            if field.type == "float" and not (isinstance(value, Real) and isfinite(value)):
-                raise UsageError(f"{said} is no finite number.", "Give one such as 0.7.")
-            if field.type in ("tuple[str, ...]", "tuple[Source, ...]") and (
-                isinstance(value, str) or not all(isinstance(one, str) for one in value)
-            ):
-                raise UsageError(f"{said} is no list of texts.", f"Give ({value!r},) for one.")
-            if str(field.type).startswith("tuple"):
-                # A list does as well, and the settings stay hashable.
-                object.__setattr__(self, field.name, tuple(value))
+            # Numbers and lists of any kind do, and become plain ones.
+            if field.type == "int":
+                if isinstance(value, bool) or not isinstance(value, Integral):
+                    raise UsageError(f"{said} is no whole number.", "Give one such as 5.")
+                object.__setattr__(self, field.name, int(value))
+            elif field.type == "float":
+                if not (isinstance(value, Real) and isfinite(value)):
+                    raise UsageError(f"{said} is no finite number.", "Give one such as 0.7.")
+                object.__setattr__(self, field.name, float(value))
+            elif str(field.type).startswith("tuple"):
+                listed = None if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+                if listed is None or not all(isinstance(one, str) for one in listed):
+                    raise UsageError(f"{said} is no list of texts.", f"Give ({value!r},) for one.")
+                object.__setattr__(self, field.name, listed)
 
     def _one_of(self, what: str, values: tuple[str, ...], known: tuple[str, ...]) -> None:
         for value in values:

@@ -48,7 +48,8 @@ def decode(
         InputError: The prompt is no prompt, is empty, or leaves no room in the context.
         ModelError: There is no chat template for a conversation, or the draft model has another vocabulary.
     """
-    run = model.run(_ids_of(model, prompt), _checked(config), pool=pool, draft=draft, cancel=cancel)
+    settings = _checked(model, config, pool, draft)
+    run = model.run(_ids_of(model, prompt), settings, pool=pool, draft=draft, cancel=cancel)
     for event in run:
         if isinstance(event, StepEvent):
             yield event.step
@@ -111,8 +112,9 @@ def generate(
     """
     if output not in ("text", "ids"):
         raise UsageError(f"There is no output called {output!r}.", "Choose 'text' or 'ids'.")
+    settings = _checked(model, config, pool, draft)
     footer: Footer | None = None
-    for event in model.run(_ids_of(model, prompt), _checked(config), pool=pool, draft=draft):
+    for event in model.run(_ids_of(model, prompt), settings, pool=pool, draft=draft):
         if isinstance(event, StepEvent) and on_step is not None:
             on_step(event.step)
         elif isinstance(event, Footer):
@@ -121,11 +123,26 @@ def generate(
     return footer.text if output == "text" else footer.output_ids
 
 
-def _checked(config: LookaheadConfig | None) -> LookaheadConfig:
-    if config is None:
-        return LookaheadConfig()
+def _checked(
+    model: LanguageModel, config: LookaheadConfig | None, pool: NGramPool | None, draft: LanguageModel | None
+) -> LookaheadConfig:
+    """The settings; what a caller mixes up is refused by name."""
+    from lookahead_cli.decoding.pool import NGramPool
+    from lookahead_cli.models.language_model import LanguageModel
+
+    config = LookaheadConfig() if config is None else config
     if not isinstance(config, LookaheadConfig):
         raise UsageError(f"Settings cannot be {type(config).__name__}.", "Give a LookaheadConfig(…).")
+    for name, given in (("A model", model), ("A draft model", draft)):
+        if given is not None and not isinstance(given, LanguageModel):
+            raise UsageError(f"{name} cannot be {type(given).__name__}.", "Give what load_model returned.")
+    if pool is not None and not isinstance(pool, NGramPool):
+        raise UsageError(f"A pool cannot be {type(pool).__name__}.", "Give an NGramPool(N, G).")
+    if draft is not None and config.method != "draft":
+        raise UsageError("draft= has nothing to do here.", "Give method='draft' with it.")
+    if pool is not None and (config.method != "lookahead" or config.guess_set_size == 0):
+        said = f"The method '{config.method}'" if config.guess_set_size else "G = 0"
+        raise UsageError(f"{said} takes no guesses from an n-gram pool.", "Leave out pool=.")
     return config
 
 
@@ -135,7 +152,7 @@ def _ids_of(model: LanguageModel, prompt: Prompt) -> tuple[int, ...]:
     listed: Any = prompt.tolist() if hasattr(prompt, "tolist") else prompt
     if isinstance(listed, Sequence) and len(listed) == 1 and isinstance(listed[0], list):
         listed = listed[0]
-    if isinstance(listed, bytes) or not isinstance(listed, Sequence):
+    if isinstance(listed, bytes | bytearray) or not isinstance(listed, Sequence):
         raise InputError(f"A prompt cannot be {type(prompt).__name__}.", _A_PROMPT)
     if listed and all(isinstance(message, Mapping) for message in listed):
         return model.encode_chat([dict(message) for message in listed])

@@ -23,6 +23,13 @@ from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.support import check_supported
 
 _ATTENTION = frozenset({"eager", "sdpa"})
+# What `generate` hands to any loop; of the rest this loop would not know what the model makes of it.
+_KNOWN_INPUTS = frozenset(
+    {
+        "attention_mask", "position_ids", "logits_to_keep", "cache", "past_key_values", "cache_position",
+        "use_cache", "inputs_embeds", "output_attentions", "output_hidden_states", "return_dict",
+    }
+)  # fmt: skip
 _STATEFUL_PROCESSORS = frozenset(
     {"UnbatchedClassifierFreeGuidanceLogitsProcessor", "SynthIDTextWatermarkLogitsProcessor"}
 )
@@ -75,7 +82,8 @@ def lookahead_generate(
 
     Raises:
         ValueError: More than one sequence, method `draft`, inputs that are not token ids, a prompt that
-            leaves no room in the context, a processor that keeps state, or outputs besides the sequences.
+            leaves no room in the context, other inputs for the model, a processor that keeps state, or
+            outputs besides the sequences.
         UnsupportedModelError: The model cannot be decoded exactly with a token tree.
     """
     if method == "draft":
@@ -183,10 +191,13 @@ def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, A
             f"Attention '{attention}' misreads a token tree.",
             "Load the model with attn_implementation='sdpa'.",
         )
+    for name, value in model_kwargs.items():
+        if value is not None and name not in _KNOWN_INPUTS:
+            raise ValueError(f"lookahead_generate feeds tokens and their positions alone; leave out {name}.")
     _try_once(model)
     mask = model_kwargs.get("attention_mask")
     if mask is None:
-        return [int(token) for token in input_ids[0]]
+        mask = torch.ones_like(input_ids)
     if mask.dim() != 2 or not mask[0, -1] or (mask[0].int().diff() < 0).any():
         raise ValueError(
             "lookahead_generate takes an attention_mask of (1, L) with padding on the left alone."
@@ -194,4 +205,8 @@ def _check_inputs(model: Any, input_ids: torch.Tensor, model_kwargs: dict[str, A
     if not mask.all() and length_dependent_rope(model.config) is not None:
         raise ValueError("This model's positions depend on the length of the input; leave out the padding.")
     # The tokens behind the padding count their positions from 0.
-    return [int(token) for token, seen in zip(input_ids[0], mask[0], strict=True) if seen]
+    tokens = [int(token) for token, seen in zip(input_ids[0], mask[0], strict=True) if seen]
+    positions = model_kwargs.get("position_ids")
+    if positions is not None and positions.flatten()[-len(tokens) :].tolist() != list(range(len(tokens))):
+        raise ValueError("lookahead_generate counts positions from 0, one a token; leave out position_ids.")
+    return tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -176,7 +177,7 @@ class LanguageModel:
 
 
 def load_model(
-    spec: str,
+    spec: str | os.PathLike[str],
     *,
     device: str = "auto",
     dtype: str = "auto",
@@ -195,13 +196,18 @@ def load_model(
         on_progress: Called while something is fetched, converted or read.
 
     Raises:
+        UsageError: An argument is of another kind.
         ModelError: It cannot be found, fetched, read, or decoded exactly.
         MemoryLimitError: It does not fit.
     """
-    config = config or LookaheadConfig()
+    config = LookaheadConfig() if config is None else config
+    if not isinstance(config, LookaheadConfig):
+        raise UsageError(f"Settings cannot be {type(config).__name__}.", "Give a LookaheadConfig(…).")
+    if prefer not in ("float32", "bfloat16"):
+        raise UsageError(f"There is nothing to prefer called {prefer!r}.", "Give 'float32' or 'bfloat16'.")
     return LanguageModel(
         load_checkpoint(
-            spec,
+            os.fspath(spec),
             device=device,
             dtype=dtype,
             prefer=prefer,

@@ -6,6 +6,7 @@ elsewhere. A bool mask would be right under sdpa and silently wrong under eager 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,30 +23,36 @@ def ancestors(parents: Sequence[int], device: torch.device) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.bool, device=device)
 
 
-def sliding_window_of(config: Any) -> int | None:
-    """Positions that a sliding-window layer of this model sees, None where it has no such layer."""
-    window = getattr(config, "sliding_window", None)
-    return window if window and getattr(config, "use_sliding_window", True) else None
+def sliding_window_of(model: Any) -> int | None:
+    """Positions that a sliding-window layer of this model sees, None where it has no such layer.
+
+    A configuration may name a window that its kind of model never looks at, so the model's own code is asked:
+    what slides makes its masks with transformers' function for that.
+    """
+    window: int | None = getattr(model.config.get_text_config(decoder=True), "sliding_window", None)
+    if not window:
+        return None
+    modules = {type(module).__module__ for module in model.modules()}
+    slides = any(hasattr(sys.modules.get(name), "create_sliding_window_causal_mask") for name in modules)
+    return window if slides else None
 
 
 class MaskBuilder:
     """Builds what the model takes as `attention_mask`.
 
     Args:
-        config: The text model's configuration.
-        dtype: Type of the activations.
-        device: Where the masks live.
+        model: A transformers model.
     """
 
-    def __init__(self, config: Any, dtype: torch.dtype, device: torch.device) -> None:
-        self._lowest = torch.finfo(dtype).min
-        self._dtype = dtype
-        self._device = device
-        self._window = sliding_window_of(config)
-        kinds = list(dict.fromkeys(getattr(config, "layer_types", None) or []))
-        if not kinds:
-            kinds = ["full_attention" if self._window is None else "sliding_attention"]
-        self._kinds = kinds
+    def __init__(self, model: Any) -> None:
+        self._dtype: torch.dtype = model.dtype
+        self._lowest = torch.finfo(self._dtype).min
+        self._device: torch.device = model.device
+        self._window = sliding_window_of(model)
+        layers = getattr(model.config.get_text_config(decoder=True), "layer_types", None)
+        self._kinds = list(dict.fromkeys(layers or ["sliding_attention"]))
+        if self._window is None:
+            self._kinds = ["full_attention"]
 
     def build(
         self, visible: torch.Tensor, positions: torch.Tensor, cached: int

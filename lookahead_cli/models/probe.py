@@ -6,6 +6,8 @@ input. So a small forked tree is compared with the same tokens fed as plain text
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -35,6 +37,7 @@ VERIFIED = frozenset(
 # As a share of the logits' standard deviation. Rounding stays far below, a wrong mask or position far above.
 _LIMITS = {torch.float64: 1e-3, torch.float32: 1e-3, torch.bfloat16: 0.2, torch.float16: 0.1}
 _PROMPT_LENGTH = 5
+_WINDOW = 4
 _BRANCHES = ((0, 1, 2), (3, 4), (0, 5))
 
 
@@ -46,11 +49,14 @@ def needs_trial(config: Any) -> bool:
 def check_tree_attention(model: Any, name: str) -> None:
     """Compare a forked tree with plain texts, before and after one branch is kept.
 
+    A sliding window is tried at a size that so short a text crosses.
+
     Raises:
         UnsupportedModelError: They differ, or the model cannot be fed a tree at all.
     """
     try:
-        error = tree_error(model)
+        with _short_window(model):
+            error = tree_error(model)
         reason = (
             f"its logits are off by {error:.2g} standard deviations" if error > _LIMITS[model.dtype] else ""
         )
@@ -61,6 +67,20 @@ def check_tree_attention(model: Any, name: str) -> None:
             f"{name} ({model.config.model_type}) cannot be decoded with a token tree: in a trial, {reason}.",
             "Choose a model of another kind, such as smollm2-135m.",
         )
+
+
+@contextmanager
+def _short_window(model: Any) -> Iterator[None]:
+    config = model.config.get_text_config(decoder=True)
+    window = getattr(config, "sliding_window", None)
+    if not window:
+        yield
+        return
+    config.sliding_window = min(window, _WINDOW)
+    try:
+        yield
+    finally:
+        config.sliding_window = window
 
 
 @torch.inference_mode()

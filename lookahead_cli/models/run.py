@@ -90,6 +90,8 @@ def run_events(
     if draft is not None:
         check_vocabulary(model, draft)
     _check_prompt(model, prompt_ids)
+    if pool is not None:
+        _check_pool(model, pool)
     book = _TokenBook(model)
     started = time.perf_counter()
     prefilled = runner.prefill(
@@ -155,6 +157,15 @@ def _check_prompt(model: LanguageModel, prompt_ids: Sequence[int]) -> None:
             f"{model.context_length:,}, the answer included.",
             "Shorten the prompt, or choose a model with a longer context.",
         )
+
+
+def _check_pool(model: LanguageModel, pool: NGramPool) -> None:
+    for ngram, _ in pool.entries():
+        if not all(0 <= token < model.vocabulary_size for token in ngram):
+            raise InputError(
+                f"The pool has the n-gram {ngram}, and the model has {model.vocabulary_size:,} token ids.",
+                "Fill it with ids of this model's tokenizer.",
+            )
 
 
 def check_vocabulary(model: LanguageModel, draft: LanguageModel) -> None:

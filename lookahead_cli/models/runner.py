@@ -34,7 +34,7 @@ class TransformersRunner:
         self._rope = length_dependent_rope(model.config)
         self._fed_past_border = False
         self._cache = TreeCache()
-        self._masks = MaskBuilder(model.config.get_text_config(decoder=True), model.dtype, self.device)
+        self._masks = MaskBuilder(model)
         # transformers renames this argument from 5.24 on.
         names = inspect.signature(model.forward).parameters
         self._cache_argument = "cache" if "cache" in names else "past_key_values"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -117,6 +119,10 @@ def test_each_end_cuts_at_its_own_token():
         ({"sources": ()}, "without any source"),
         ({"stop": ("",)}, "empty stop string"),
         ({"stop": "end"}, "stop = end is no list"),
+        ({"stop": None}, "stop = None is no list"),
+        ({"stop": ("\ud800",)}, "half a character"),
+        ({"repetition_penalty": 1e-40}, "repetition-penalty = 1e-40"),
+        ({"top_p": Fraction(3, 2)}, "top-p = 1.5"),
         ({"sources": "recycled"}, "sources = recycled is no list"),
         ({"window_size": 2.5}, "window-size = 2.5 is no whole number"),
         ({"temperature": float("inf")}, "temperature = inf is no finite"),

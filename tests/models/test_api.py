@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -48,6 +49,7 @@ def test_ids_come_as_a_list_a_tuple_or_a_tensor(model):
         ([-1], "token id -1"),
         ([1.5], "1.5 in the prompt"),
         (b"abc", "cannot be bytes"),
+        (bytearray(b"abc"), "cannot be bytearray"),
         (None, "cannot be NoneType"),
         (5, "cannot be int"),
         (["a text"], "'a text' in the prompt"),
@@ -112,9 +114,40 @@ def test_two_threads_may_draft_for_each_other(model, wider):
     assert len(set(texts)) == 2
 
 
-def test_what_is_no_config_is_said(model):
-    with pytest.raises(UsageError, match="cannot be dict"):
-        generate(model, PROMPT, {"max_new_tokens": 3})
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"config": {"max_new_tokens": 3}}, "Settings cannot be dict"),
+        ({"model": object()}, "A model cannot be object"),
+        ({"draft": object()}, "A draft model cannot be object"),
+        ({"pool": [1]}, "A pool cannot be list"),
+        ({"config": replace(CONFIG, method="jacobi"), "pool": NGramPool(3, 3)}, "'jacobi' takes no guesses"),
+        ({"config": replace(CONFIG, guess_set_size=0), "pool": NGramPool(3, 3)}, "G = 0 takes no guesses"),
+    ],
+)
+def test_what_a_caller_mixes_up_is_said(model, given, said):
+    with pytest.raises(UsageError, match=said):
+        generate(**{"model": model, "prompt": PROMPT, "config": CONFIG, **given})
+
+
+def test_a_draft_with_another_method_is_said(model, wider):
+    with pytest.raises(UsageError, match="draft= has nothing to do here"):
+        generate(model, PROMPT, CONFIG, draft=wider)
+
+
+@pytest.mark.parametrize("token", [-1, 999])
+def test_ids_in_a_pool_that_the_model_has_not_are_named(model, token):
+    pool = NGramPool(3, 3)
+    pool.insert((5, token, 6), "file", -1)
+    with pytest.raises(InputError, match="token ids"):
+        generate(model, PROMPT, CONFIG, pool=pool)
+
+
+def test_a_model_is_loaded_from_a_path(tmp_path):
+    assert load_model(save_tiny_model(tmp_path / "m"), dtype="float32").vocabulary_size == 320
+    for wrong in ({"config": {}}, {"prefer": "int4"}):
+        with pytest.raises(UsageError):
+            load_model(tmp_path / "m", **wrong)
 
 
 def test_a_pool_of_another_n_is_refused(model):
@@ -141,6 +174,8 @@ def test_numbers_of_either_kind_and_lists_do_as_settings(model):
     assert hash(whole) == hash(fraction)
     ids = [generate(model, [5, 6, 7], config, output="ids") for config in (whole, fraction)]
     assert ids[0] == ids[1]
+    seed = replace(CONFIG, seed=np.int64(5), top_p=np.float32(1.0), sources=(one for one in ["window"]))
+    assert (type(seed.seed), type(seed.top_p), seed.sources) == (int, float, ("window",))
 
 
 def test_another_output_is_refused(model):

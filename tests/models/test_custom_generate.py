@@ -9,6 +9,7 @@ from transformers.generation import LogitsProcessor, LogitsProcessorList, StopSt
 
 from lookahead_cli import lookahead_generate
 from lookahead_cli.errors import UnsupportedModelError
+from lookahead_cli.models.probe import VERIFIED
 from tests.tiny import tiny_model, tiny_tokenizer
 
 PROMPT = [(7 * at * at + 5 * at) % 250 + 5 for at in range(30)]
@@ -134,6 +135,30 @@ def test_padding_on_the_left_changes_nothing(model, settings, method):
     plain = model.generate(inputs, **common)
     ours = model.generate(inputs, custom_generate=lookahead_generate, method=method, **common)
     assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("stray", [{}, {"use_sliding_window": False}, {"use_sliding_window": True}])
+@pytest.mark.parametrize("model_type", sorted(VERIFIED))
+def test_a_window_counts_where_the_model_itself_looks_at_it(model_type, stray):
+    # Without a cache, `generate` is the model's own function; its cache drops entries of a window that models
+    # such as llama never look at.
+    model = tiny_model(model_type, sliding_window=12, **stray)
+    inputs = torch.tensor([[*PROMPT, *PROMPT[:10]]])
+    common = {"attention_mask": torch.ones_like(inputs), "do_sample": False, "max_new_tokens": 12}
+    plain = model.generate(inputs, use_cache=False, pad_token_id=0, **common)
+    ours = model.generate(
+        inputs, custom_generate=lookahead_generate, window_size=5, ngram_size=3, pad_token_id=0, **common
+    )
+    assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("name", ["position_ids", "token_type_ids"])
+def test_inputs_that_would_change_the_logits_are_refused(name):
+    given = {name: torch.tensor([[2 * at for at in range(len(PROMPT))]])}
+    with pytest.raises(ValueError, match=f"leave out {name}"):
+        tiny_model("gpt2").generate(
+            torch.tensor([PROMPT]), max_new_tokens=2, custom_generate=lookahead_generate, **given
+        )
 
 
 def test_a_kind_of_model_that_no_test_runs_is_tried_first():

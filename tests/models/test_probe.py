@@ -40,6 +40,21 @@ def test_a_model_that_ignores_positions_is_refused():
         check_tree_attention(model, "Some")
 
 
+def test_a_window_is_tried_at_a_size_that_the_trial_crosses():
+    model = tiny_model("starcoder2", sliding_window=64)
+    check_tree_attention(model, "Some")
+    assert model.config.sliding_window == 64
+    forward = model.forward
+
+    def without_window(**inputs):
+        model.config.sliding_window = None
+        return forward(**inputs)
+
+    model.forward = without_window
+    with pytest.raises(UnsupportedModelError, match="in a trial"):
+        check_tree_attention(model, "Some")
+
+
 def test_a_model_that_cannot_be_fed_a_tree_is_refused():
     model = tiny_model("starcoder2")
 
