@@ -54,10 +54,10 @@ def length_dependent_rope(config: Any) -> LengthDependentRope | None:
     return None
 
 
-def is_stretched(model: Any) -> bool:
-    """True while dynamic NTK still has the frequencies of a longer text before."""
+def is_stretched(model: Any, length: int) -> bool:
+    """True while dynamic NTK still has the frequencies of a text longer than `length`."""
     return any(
-        int(getattr(module, "max_seq_len_cached", 0)) > int(module.original_max_seq_len)
+        int(getattr(module, "max_seq_len_cached", 0)) > max(length, int(module.original_max_seq_len))
         for module in model.modules()
         if hasattr(module, "original_max_seq_len")
     )

@@ -77,7 +77,7 @@ class TransformersRunner:
         if past_border or self._fed_past_border:
             # Entries made with other frequencies are of no use.
             self._truncate(0)
-        self._settle_rope()
+        self._settle_rope(0)
         self._fed_past_border = past_border
         common = 0
         while common < min(len(ids), len(self.ids)) and ids[common] == self.ids[common]:
@@ -106,6 +106,8 @@ class TransformersRunner:
             and not self._fed_past_border
         ):
             self._feed_anew()
+        # Somebody else may have fed the model a longer text since the last step.
+        self._settle_rope(tree.position + 1)
         visible = ancestors(tree.parents, self.device)
         logits = self._feed(tree.tokens, tree.positions(), visible, logits_to_keep=0)
         if self.device.type == "cuda":
@@ -143,9 +145,9 @@ class TransformersRunner:
             self._feed_text(text[start : start + PREFILL_CHUNK], len(text))
         self._fed_past_border = True
 
-    def _settle_rope(self) -> None:
-        """Forget the frequencies of a longer text before; a single token at position 0 sets them back."""
-        if self._rope is not None and self._rope.kind == "dynamic" and is_stretched(self.model):
+    def _settle_rope(self, length: int) -> None:
+        """Forget the frequencies of a text longer than `length`; a token at position 0 sets them back."""
+        if self._rope is not None and self._rope.kind == "dynamic" and is_stretched(self.model, length):
             first = torch.zeros(1, 1, dtype=torch.long, device=self.device)
             self.model(input_ids=first, position_ids=first, use_cache=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from lookahead_cli.trace.events import TokenText
@@ -69,7 +69,23 @@ class TokenTexts:
             if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
                 return _from_bytes(bytes([int(piece[3:5], 16)]), special)
             return TokenText(piece.replace("\u2581", " "), special=special)
-        return TokenText(self._tokenizer.decode([token]), special=special)
+        return TokenText(self._behind_a_word(token), special=special)
+
+    def _behind_a_word(self, token: int) -> str:
+        """What a token adds to a text: decoders such as WordPiece's set words apart by what stands before."""
+        before = self._decode([self._word])
+        both = self._decode([self._word, token])
+        return both.removeprefix(before) if both.startswith(before) else self._decode([token])
+
+    def _decode(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids, clean_up_tokenization_spaces=False))
+
+    @cached_property
+    def _word(self) -> int:
+        """Some token that is a word by itself."""
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        words = (token for text, token in vocabulary.items() if text.isalpha() and token not in self._added)
+        return min(words, default=0)
 
 
 def _from_bytes(data: bytes, special: bool) -> TokenText:

@@ -138,7 +138,7 @@ def prompt_of(length: int) -> list[int]:
 
 
 def generated(model: Any, prompt: Sequence[int], tokens: int) -> list[int]:
-    if is_stretched(model):
+    if is_stretched(model, 0):
         # Dynamic NTK keeps the frequencies of a longer text before; a short pass sets them back.
         model(input_ids=torch.zeros(1, 1, dtype=torch.long), use_cache=False)
     inputs = torch.tensor([list(prompt)])

@@ -130,6 +130,20 @@ def test_what_a_caller_mixes_up_is_said(model, given, said):
         generate(**{"model": model, "prompt": PROMPT, "config": CONFIG, **given})
 
 
+def test_a_longer_text_between_two_steps_leaves_a_stretched_rope_alone(tmp_path):
+    rope = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10000.0}
+    folder = save_tiny_model(tmp_path, max_position_embeddings=32, rope_parameters=rope)
+    model = load_model(folder, dtype="float32")
+    config = replace(CONFIG, max_new_tokens=50)
+    expected = generate(model, PROMPT, config, output="ids")
+    longer = torch.tensor([PROMPT * 6])
+    ids = []
+    for step in decode(model, PROMPT, config):
+        ids += step.token_ids
+        model.runner.model(longer)
+    assert tuple(ids) == expected
+
+
 def test_a_draft_with_another_method_is_said(model, wider):
     with pytest.raises(UsageError, match="draft= has nothing to do here"):
         generate(model, PROMPT, CONFIG, draft=wider)
