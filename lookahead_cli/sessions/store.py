@@ -359,7 +359,8 @@ class Session:
             if footer is None or not footer.output_ids:
                 self.go_back(message.parent)
                 continue
-            self._finish(message.id, footer, Figures(len(footer.output_ids), footer.steps, footer.seconds))
+            figures = Figures(len(footer.output_ids), footer.steps, footer.seconds)
+            self._finish(message.id, footer.text, footer.output_ids, footer.finish_reason, figures)
 
     def close(self) -> None:
         """Let others open it; a session in which nothing was said is deleted."""
@@ -383,17 +384,13 @@ class Session:
             database.execute("UPDATE session SET head = ?, updated = ? WHERE id = ?", (message, now, self.id))
         return message
 
-    def _finish(self, message: int, footer: Footer, figures: Figures) -> None:
+    def _finish(
+        self, message: int, text: str, ids: Sequence[int], finish_reason: str, figures: Figures
+    ) -> None:
         with self.store.changing() as database:
             database.execute(
                 "UPDATE message SET content = ?, ids = ?, finish_reason = ?, figures = ? WHERE id = ?",
-                (
-                    footer.text,
-                    json.dumps(footer.output_ids),
-                    footer.finish_reason,
-                    json.dumps(asdict(figures)),
-                    message,
-                ),
+                (text, json.dumps(list(ids)), finish_reason, json.dumps(asdict(figures)), message),
             )
 
 
@@ -419,12 +416,12 @@ class Answer:
             )
         self._lines += 1
 
-    def finish(self, footer: Footer, figures: Figures) -> None:
-        """It is complete; one of no token at all goes, and the question becomes the last message."""
-        self._session._finish(self.id, footer, figures)
+    def finish(self, text: str, ids: Sequence[int], finish_reason: str, figures: Figures) -> None:
+        """It is complete, or was stopped."""
+        self._session._finish(self.id, text, ids, finish_reason, figures)
 
     def discard(self) -> None:
-        """Nothing came."""
+        """Nothing came: the question becomes the last message."""
         parent = self._session.store.read("SELECT parent FROM message WHERE id = ?", (self.id,))
         self._session.go_back(parent[0][0])
 

@@ -33,16 +33,10 @@ def kept(folder: Path) -> None:
         *events, footer = read_trace(lines)
     for event in [*events, footer]:
         answer.write(event)
-    answer.finish(
-        footer.__class__(**{**_fields(footer), "text": ANSWER, "finish_reason": "length"}), Figures(6, 2, 0.5)
-    )
+    answer.finish(ANSWER, footer.output_ids, "length", Figures(6, 2, 0.5))
     session.close()
     store.create("other", name="empty").close()
     store.close()
-
-
-def _fields(record) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def test_without_any_session_it_says_how_to_begin_one(capsys) -> None:

@@ -43,7 +43,12 @@ def say(session: Session, question: str, events, *, steps: int | None = None) ->
     for event in events[: None if steps is None else 1 + steps]:
         answer.write(event)
         if isinstance(event, Footer):
-            answer.finish(event, Figures(len(event.output_ids), event.steps, event.seconds, 0.5, 1_000))
+            answer.finish(
+                event.text,
+                event.output_ids,
+                event.finish_reason,
+                Figures(len(event.output_ids), event.steps, event.seconds, 0.5, 1_000),
+            )
     return answer.id
 
 
@@ -77,7 +82,7 @@ def test_a_branch_that_was_left_is_not_lost(store, events) -> None:
     session.go_back(question)
     second = session.answer("tiny")
     second.write(events[0])
-    second.finish(events[-1], Figures())
+    second.finish("again", (), "eos", Figures())
     assert [message.id for message in session.messages()] == [question, second.id]
     session.go_back(first)
     assert [message.id for message in session.messages()] == [question, first]
@@ -184,7 +189,7 @@ def test_a_thousand_turns_open_in_a_part_of_a_second(store, events) -> None:
     for turn in range(1000):
         session.ask(f"question {turn}")
         answer = session.answer("tiny")
-        answer.finish(events[-1], Figures())
+        answer.finish(events[-1].text, events[-1].output_ids, events[-1].finish_reason, Figures())
     session.close()
     started = time.process_time()
     again = store.open(session.id)
@@ -228,7 +233,7 @@ while True:
     for event in events:
         answer.write(event)
         print(turn, answer._lines, flush=True)
-    answer.finish(events[-1], Figures())
+    answer.finish(events[-1].text, events[-1].output_ids, events[-1].finish_reason, Figures())
     turn += 1
 """
 

@@ -1,0 +1,304 @@
+"""A conversation: what was said, on disk as it goes, and the runs that answer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
+from lookahead_cli.errors import InputError, UsageError
+from lookahead_cli.sessions.records import Figures, Role
+from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+
+if TYPE_CHECKING:
+    from lookahead_cli.models.language_model import LanguageModel
+    from lookahead_cli.sessions.records import SavedMessage
+    from lookahead_cli.sessions.store import Answer, Session
+
+Report = Callable[[Progress], None]
+Events = Iterator[Header | StepEvent | Footer]
+UNFINISHED = frozenset({"length", "cancelled", "cut"})
+"""Ends of an answer after which it can be gone on with."""
+
+
+class Answerer(Protocol):
+    """Decodes prompts, with a model that it loads when it is first needed."""
+
+    @property
+    def spec(self) -> str:
+        """What `--model` says."""
+        ...
+
+    def load(self, report: Report) -> LanguageModel:
+        """The model, loaded if that was not done.
+
+        Raises:
+            LookaheadError: It cannot be used.
+        """
+        ...
+
+    def run(self, prompt_ids: Sequence[int], cancel: threading.Event, report: Report) -> Events:
+        """The run on a prompt.
+
+        Raises:
+            LookaheadError: The prompt does not fit.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a conversation.
+
+    Attributes:
+        role: Who said it.
+        content: The text.
+        finish_reason: Why an answer ended.
+        figures: How an answer was decoded.
+        id: Its number in the session, None where nothing is kept.
+    """
+
+    role: Role
+    content: str
+    finish_reason: str | None = None
+    figures: Figures | None = None
+    id: int | None = None
+
+
+class Conversation:
+    """Messages, the session that keeps them, and what was fed of them.
+
+    Args:
+        answerer: Who answers.
+        session: Where it is kept, None for nowhere.
+        system: The system prompt; None for the session's, if it has one.
+
+    Attributes:
+        messages: What was said, without what was taken back.
+        session: The session.
+        system: The system prompt.
+        left_out: How many of the oldest messages are no longer fed.
+    """
+
+    def __init__(self, answerer: Answerer, session: Session | None = None, system: str | None = None) -> None:
+        self.answerer = answerer
+        self.session = session
+        self.system = system
+        self.left_out = 0
+        self.messages: list[Said] = []
+        self._fed: Fed | None = None
+        if session is not None:
+            self._take_over(session)
+
+    def _take_over(self, session: Session) -> None:
+        if self.system is None:
+            self.system = session.info.system
+        else:
+            session.set_system(self.system)
+        self.messages = [_said(message) for message in session.messages()]
+        if self.messages and self.messages[-1].role == "user":
+            # Nothing of its answer had come: it is asked again, not left without an answer.
+            self._forget_last(1)
+
+    @property
+    def fed_messages(self) -> list[Message]:
+        """What the model sees: the system prompt and what was not left out."""
+        system: list[Message] = [{"role": "system", "content": self.system}] if self.system else []
+        return system + [
+            {"role": said.role, "content": said.content} for said in self.messages[self.left_out :]
+        ]
+
+    @property
+    def can_go_on(self) -> bool:
+        """True where the last answer did not end by itself."""
+        return bool(self.messages) and self.messages[-1].finish_reason in UNFINISHED
+
+    @property
+    def used_tokens(self) -> int:
+        """Tokens of the last prompt and its answer."""
+        return 0 if self._fed is None else len(self._fed.prompt_ids) + len(self._fed.output_ids)
+
+    def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
+        """Answer a question.
+
+        The conversation has both afterwards; a question of which nothing was answered is taken back.
+
+        Raises:
+            LookaheadError: The model cannot be used, or the conversation does not fit it.
+        """
+        model = self.answerer.load(report)
+        asked = time.perf_counter()
+        self._add(question)
+        try:
+            prompt_ids = prompt_ids_of(model, self.fed_messages, self._fed)
+            yield from self._answer(prompt_ids, (), asked, cancel, report)
+        finally:
+            if self.messages[-1].role == "user":
+                self._forget_last(1)
+
+    def retry(self, cancel: threading.Event, report: Report) -> Events:
+        """Answer the last question again; the answer before stays on a branch of the session.
+
+        Raises:
+            UsageError: Nothing was answered yet.
+            LookaheadError: The model cannot be used.
+        """
+        if not self.messages:
+            raise UsageError("Nothing was answered yet.", "Ask something first.")
+        answer = self.messages[-1]
+        model = self.answerer.load(report)
+        self._forget_last(1)
+        try:
+            prompt_ids = prompt_ids_of(model, self.fed_messages, None)
+            if self._fed is not None and list(self._fed.messages) == self.fed_messages:
+                prompt_ids = self._fed.prompt_ids
+            yield from self._answer(prompt_ids, (), time.perf_counter(), cancel, report)
+        finally:
+            if self.messages[-1].role == "user":
+                self._put_back(answer)
+
+    def go_on(self, cancel: threading.Event, report: Report) -> Events:
+        """Go on with an answer that was stopped, or cut by its length.
+
+        Raises:
+            UsageError: The last answer ended by itself.
+            LookaheadError: The model cannot be used.
+        """
+        if not self.can_go_on:
+            raise UsageError("The last answer ended by itself.", "Ask for more in words.")
+        answer = self.messages[-1]
+        model = self.answerer.load(report)
+        self._forget_last(1)
+        fed = self._fed
+        if fed is None or list(fed.messages) != self.fed_messages or fed.text != answer.content:
+            text = answer.content
+            fed = Fed(
+                tuple(self.fed_messages),
+                prompt_ids_of(model, self.fed_messages),
+                model.encode(text, special_tokens=False),
+                text,
+            )
+        try:
+            yield from self._answer(fed.prompt_ids, fed.output_ids, time.perf_counter(), cancel, report)
+        finally:
+            if self.messages[-1].role == "user":
+                self._put_back(answer)
+
+    def undo(self) -> str:
+        """Take the last question and its answer back; they stay on a branch of the session.
+
+        Returns:
+            The question.
+
+        Raises:
+            UsageError: Nothing was said yet.
+        """
+        if not self.messages:
+            raise UsageError("There is nothing to take back.", "Ask something first.")
+        question = self.messages[-2].content
+        self._forget_last(2)
+        return question
+
+    def leave_out_oldest(self, model: LanguageModel, question: str, room: int) -> int:
+        """Leave out the oldest turns until a question fits with `room` tokens for its answer.
+
+        Returns:
+            How many messages are left out now.
+
+        Raises:
+            InputError: The question alone does not fit.
+        """
+        limit = model.context_length
+        while limit is not None:
+            asked = [*self.fed_messages, {"role": "user", "content": question}]
+            if len(prompt_ids_of(model, asked)) + room <= limit:
+                break
+            if self.left_out >= len(self.messages):
+                raise InputError(
+                    f"The question alone is longer than the model's context of {limit:,} tokens.",
+                    "Shorten it.",
+                )
+            self.left_out += 2
+        return self.left_out
+
+    def _answer(
+        self,
+        prompt_ids: tuple[int, ...],
+        before: tuple[int, ...],
+        asked: float,
+        cancel: threading.Event,
+        report: Report,
+    ) -> Events:
+        """Run, keep every event, and take the answer into the conversation."""
+        model = self.answerer.load(report)
+        fed_messages = tuple(self.fed_messages)
+        keeping: Answer | None = None
+        if self.session is not None:
+            keeping = self.session.answer(self.answerer.spec)
+        first_seconds = 0.0
+        ids, steps, seconds = list(before), 0, 0.0
+        text, finish_reason = None, "cut"
+        try:
+            for event in self.answerer.run((*prompt_ids, *before), cancel, report):
+                if isinstance(event, StepEvent):
+                    first_seconds = first_seconds or time.perf_counter() - asked
+                    ids += event.step.token_ids
+                    steps += 1
+                    seconds += event.step.seconds.total
+                elif isinstance(event, Footer):
+                    text, finish_reason = event.text, event.finish_reason
+                if keeping is not None:
+                    keeping.write(event)
+                yield event
+        finally:
+            # What a run that failed half-way had emitted is kept too.
+            if steps:
+                if text is None:
+                    text = model.text(ids)
+                elif before:
+                    # Decoded together: a character may begin before and end here. What a stop cut stays cut.
+                    whole, alone = model.text(ids), model.text(ids[len(before) :])
+                    text = whole[: len(whole) - (len(alone) - len(text))]
+                figures = Figures(len(ids) - len(before), steps, seconds, first_seconds, _peak_bytes())
+                if keeping is not None:
+                    keeping.finish(text, ids, finish_reason, figures)
+                id = None if keeping is None else keeping.id
+                self.messages.append(Said("assistant", text, finish_reason, figures, id))
+                self._fed = Fed(fed_messages, prompt_ids, tuple(ids), text)
+            elif keeping is not None:
+                keeping.discard()
+
+    def _add(self, question: str) -> None:
+        id = None if self.session is None else self.session.ask(question)
+        self.messages.append(Said("user", question, id=id))
+
+    def _put_back(self, answer: Said) -> None:
+        self.messages.append(answer)
+        if self.session is not None:
+            self.session.go_back(answer.id)
+
+    def _forget_last(self, count: int) -> None:
+        del self.messages[-count:]
+        self.left_out = min(self.left_out, len(self.messages))
+        if self.session is not None:
+            self.session.go_back(self.messages[-1].id if self.messages else None)
+
+
+def _said(message: SavedMessage) -> Said:
+    return Said(message.role, message.content, message.finish_reason, message.figures, message.id)
+
+
+def _peak_bytes() -> int:
+    """Most memory that the process ever held, or holds now where the system does not tell."""
+    from pathlib import Path
+
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError, ValueError):
+        import psutil
+
+        return int(psutil.Process().memory_info().rss)

@@ -1,0 +1,182 @@
+"""A conversation on a tiny real model: kept as it goes, taken back, gone on with, and begun again."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from lookahead_cli.chat.conversation import Conversation
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.errors import InputError, UsageError
+from lookahead_cli.models.language_model import load_model
+from lookahead_cli.sessions.store import SessionStore
+from lookahead_cli.trace.events import Footer, StepEvent
+from tests.tiny import save_tiny_model
+
+
+class TinyAnswerer:
+    spec = "tiny"
+
+    def __init__(self, model, tokens=8):
+        self.model = model
+        self.config = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=tokens)
+
+    def load(self, report):
+        return self.model
+
+    def run(self, prompt_ids, cancel, report):
+        return self.model.run(prompt_ids, self.config, cancel=cancel)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = save_tiny_model(tmp_path_factory.mktemp("conversation"), eos_token_id=None)
+    return load_model(folder, dtype="float32")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = SessionStore(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def talk(model, store):
+    return Conversation(TinyAnswerer(model), store.create("tiny"))
+
+
+def heard(events):
+    return list(events)
+
+
+def ask(talk, question, cancel=None):
+    return heard(talk.ask(question, cancel or threading.Event(), print))
+
+
+def contents(session):
+    return [message.content for message in session.messages()]
+
+
+def test_it_is_the_same_on_disk_as_in_memory_and_after_a_restart(talk, store, model):
+    ask(talk, "one two")
+    ask(talk, "three")
+    assert [said.role for said in talk.messages] == ["user", "assistant"] * 2
+    assert contents(talk.session) == [said.content for said in talk.messages]
+    assert talk.messages[-1].figures.tokens == 8
+    talk.session.close()
+    again = Conversation(TinyAnswerer(model), store.open(talk.session.id))
+    assert [said.content for said in again.messages] == [said.content for said in talk.messages]
+    ask(again, "four")
+    assert len(again.messages) == 6
+
+
+def test_an_answer_that_is_stopped_is_kept_and_one_that_did_not_begin_is_taken_back(talk):
+    cancel = threading.Event()
+    for event in talk.ask("one two", cancel, print):
+        if isinstance(event, StepEvent):
+            cancel.set()
+    assert talk.messages[-1].finish_reason == "cancelled"
+    assert talk.can_go_on
+    stopped = threading.Event()
+    stopped.set()
+    ask(talk, "three", stopped)
+    assert len(talk.messages) == 2
+    assert contents(talk.session) == [said.content for said in talk.messages]
+
+
+def test_going_on_gives_what_one_long_answer_gives(talk, model):
+    ask(talk, "one two")
+    first = talk.messages[-1].content
+    heard(talk.go_on(threading.Event(), print))
+    whole = talk.messages[-1].content
+    assert whole.startswith(first)
+    long = Conversation(TinyAnswerer(model, tokens=16))
+    ask(long, "one two")
+    assert whole == long.messages[-1].content
+    assert contents(talk.session) == ["one two", whole]
+    assert len(talk.session.messages()[-1].ids) == 16
+
+
+def test_going_on_after_a_restart_takes_the_text(talk, store, model):
+    ask(talk, "one two")
+    talk.session.close()
+    again = Conversation(TinyAnswerer(model), store.open(talk.session.id))
+    before = again.messages[-1].content
+    heard(again.go_on(threading.Event(), print))
+    assert again.messages[-1].content.startswith(before)
+
+
+def test_an_answer_that_ended_by_itself_is_not_gone_on_with(talk, model, monkeypatch):
+    monkeypatch.setattr(model, "eos_ids", frozenset(range(320)))
+    ask(talk, "one two")
+    with pytest.raises(UsageError, match="ended by itself"):
+        heard(talk.go_on(threading.Event(), print))
+
+
+def test_a_second_answer_leaves_the_first_on_its_branch(talk):
+    ask(talk, "one two")
+    first = talk.messages[-1]
+    talk.answerer.config = LookaheadConfig(max_new_tokens=5)
+    heard(talk.retry(threading.Event(), print))
+    second = talk.messages[-1]
+    assert first.content.startswith(second.content)
+    assert second.id != first.id
+    assert list(talk.session.store.trace(first.id))
+    stopped = threading.Event()
+    stopped.set()
+    heard(talk.retry(stopped, print))
+    assert talk.messages[-1] == second
+    assert contents(talk.session) == ["one two", second.content]
+
+
+def test_a_turn_that_is_undone_gives_its_question_back(talk):
+    ask(talk, "one two")
+    ask(talk, "three")
+    assert talk.undo() == "three"
+    assert contents(talk.session) == [said.content for said in talk.messages]
+    assert talk.undo() == "one two"
+    assert talk.messages == []
+    with pytest.raises(UsageError, match="nothing to take back"):
+        talk.undo()
+
+
+def test_a_failure_half_way_keeps_what_had_come(talk, model):
+    class Failing(TinyAnswerer):
+        def run(self, prompt_ids, cancel, report):
+            for number, event in enumerate(super().run(prompt_ids, cancel, report)):
+                if number == 3:
+                    raise MemoryError
+                yield event
+
+    talk.answerer = Failing(model)
+    with pytest.raises(MemoryError):
+        ask(talk, "one two")
+    assert talk.messages[-1].finish_reason == "cut"
+    assert talk.can_go_on
+    assert contents(talk.session) == [said.content for said in talk.messages]
+
+
+def test_the_oldest_turns_make_room(talk, model):
+    for question in ("one two", "three", "four"):
+        ask(talk, question)
+    limit = len(model.encode_chat(talk.fed_messages))
+    model.context_length = limit + 8
+    try:
+        assert talk.leave_out_oldest(model, "five", room=8) == 2
+        assert talk.fed_messages[0]["content"] == "three"
+        ask(talk, "five")
+        assert len(talk.messages) == 8
+        with pytest.raises(InputError, match="question alone"):
+            talk.leave_out_oldest(model, "long " * 200, room=8)
+    finally:
+        model.context_length = model.runner.context_length
+
+
+def test_a_system_prompt_is_kept_with_the_session(model, store):
+    talk = Conversation(TinyAnswerer(model), store.create("tiny"), system="Be brief.")
+    *_, footer = ask(talk, "one")
+    assert isinstance(footer, Footer)
+    talk.session.close()
+    assert Conversation(TinyAnswerer(model), store.open(talk.session.id)).system == "Be brief."
