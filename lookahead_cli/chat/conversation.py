@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
@@ -30,6 +31,11 @@ class Answerer(Protocol):
     @property
     def spec(self) -> str:
         """What `--model` says."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The same for people, with type and device once it is loaded."""
         ...
 
     def load(self, report: Report) -> LanguageModel:
@@ -202,6 +208,41 @@ class Conversation:
         self._forget_last(2)
         return question
 
+    def rename(self, name: str) -> str:
+        """Call the session something else.
+
+        Returns:
+            The name it has now.
+
+        Raises:
+            UsageError: The conversation is not kept.
+            InputError: The name is empty.
+        """
+        return self._kept().store.rename(self._kept().id, name)
+
+    def export(self, file: Path) -> None:
+        """Write the conversation as Markdown, or as JSON to a file that is named so.
+
+        Raises:
+            UsageError: The conversation is not kept.
+            InputError: The file cannot be written.
+        """
+        from lookahead_cli.sessions.export import as_json, as_markdown
+
+        session = self._kept()
+        write = as_json if file.suffix == ".json" else as_markdown
+        try:
+            file.write_text(write(session.info, session.messages()), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"'{file}' cannot be written ({error.strerror or error}).", "Choose another file."
+            ) from error
+
+    def _kept(self) -> Session:
+        if self.session is None:
+            raise UsageError("This conversation is not kept.", "Leave out --no-save to keep the next one.")
+        return self.session
+
     def leave_out_oldest(self, model: LanguageModel, question: str, room: int) -> int:
         """Leave out the oldest turns until a question fits with `room` tokens for its answer.
 
@@ -293,8 +334,6 @@ def _said(message: SavedMessage) -> Said:
 
 def _peak_bytes() -> int:
     """Most memory that the process ever held, or holds now where the system does not tell."""
-    from pathlib import Path
-
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024

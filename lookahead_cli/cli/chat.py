@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import json as json_module
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from lookahead_cli.cli import checks, options
-from lookahead_cli.cli.console import note
+from lookahead_cli.cli.console import note, writing_output
 from lookahead_cli.cli.groups import option, with_groups
 from lookahead_cli.cli.options import ModelOptions
-from lookahead_cli.cli.output import can_show_a_screen, in_browser
-from lookahead_cli.cli.prompts import read_standard_input
+from lookahead_cli.cli.output import can_show_a_screen, in_browser, interrupt_sets
+from lookahead_cli.cli.prompts import read_prompt, read_standard_input
+from lookahead_cli.cli.sessions import names as session_names
 from lookahead_cli.decoding.config import LookaheadConfig
-from lookahead_cli.errors import ExitCode
+from lookahead_cli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from lookahead_cli.chat.conversation import Conversation
     from lookahead_cli.decoding.pool import NGramPool
     from lookahead_cli.models.language_model import LanguageModel
     from lookahead_cli.models.pools import PoolRequest
+    from lookahead_cli.sessions.store import Session
     from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
+
+Form = Literal["text", "json", "jsonl"]
+_FENCE = "```"
 
 
 @dataclass(slots=True)
 class ChatModel:
-    """Answers with a model that is loaded when it is first needed.
+    """Decodes with a model that is loaded when it is first needed; its pool lives on from run to run.
 
     Attributes:
         options: Which model, and where.
@@ -42,6 +51,11 @@ class ChatModel:
     _model: LanguageModel | None = None
     _draft: LanguageModel | None = None
     _pool: NGramPool | None = None
+
+    @property
+    def spec(self) -> str:
+        """What `--model` says."""
+        return self.options.spec
 
     @property
     def title(self) -> str:
@@ -66,6 +80,14 @@ class ChatModel:
             self._model = model
         return self._model
 
+    def run(
+        self, prompt_ids: Sequence[int], cancel: threading.Event, report: Callable[[Progress], None]
+    ) -> Iterator[Header | StepEvent | Footer]:
+        """The run on a prompt; KV cache and pool of earlier turns are used again."""
+        yield from self.load(report).run(
+            prompt_ids, self.config, pool=self._pool, draft=self._draft, cancel=cancel, on_progress=report
+        )
+
     def close(self) -> None:
         """Save the pool, where a file was named."""
         if self._model is not None and self._pool is not None and self.pools.file is not None:
@@ -73,22 +95,52 @@ class ChatModel:
 
             save_pool(self._model, self._pool, self.pools.file)
 
-    def answer(
-        self,
-        messages: Sequence[dict[str, str]],
-        cancel: threading.Event,
-        report: Callable[[Progress], None],
-    ) -> Iterator[Header | StepEvent | Footer]:
-        """The run that answers the last message; KV cache and pool of earlier turns are used again."""
-        model = self.load(report)
-        yield from model.run(
-            model.encode_chat(messages),
-            self.config,
-            pool=self._pool,
-            draft=self._draft,
-            cancel=cancel,
-            on_progress=report,
-        )
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """Which conversation, and what is asked first."""
+
+    resume: Annotated[
+        bool, option("--resume", "-r", panel="Conversation", help="Go on with the newest session.")
+    ] = False
+    session: Annotated[
+        str | None,
+        option(
+            "--session",
+            metavar="NAME",
+            panel="Conversation",
+            complete=session_names,
+            help="Go on with the session of that name, or begin one.",
+        ),
+    ] = None
+    save: Annotated[
+        bool,
+        option(
+            "--save/--no-save",
+            panel="Conversation",
+            help="Keep the conversation (see `lookahead sessions`). Default: what is typed is kept, what "
+            "is piped in or given with --prompt is not, unless a session is named.",
+        ),
+    ] = True
+    prompt: Annotated[
+        str | None,
+        option(
+            "--prompt", "-p", metavar="TEXT", panel="Conversation", help="Ask this, print the answer, leave."
+        ),
+    ] = None
+    file: Annotated[
+        list[Path] | None,
+        option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            panel="Conversation",
+            help="Attach a text file to the first question; may be given several times.",
+        ),
+    ] = None
+    system: Annotated[
+        str | None, option("--system", panel="Conversation", metavar="TEXT", help="A system prompt.")
+    ] = None
 
 
 @with_groups
@@ -97,16 +149,19 @@ def chat(
     setting: options.SettingOptions,
     sampling: options.SamplingOptions,
     pools: options.PoolOptions,
+    talk: SessionOptions,
     method: options.DecodingMethod = "lookahead",
     max_new_tokens: options.MaxNewTokens = 256,
-    system: Annotated[
-        str | None, option("--system", panel="Conversation", metavar="TEXT", help="A system prompt.")
-    ] = None,
     plain: Annotated[
         bool,
         option(
             "--plain", panel="Output", help="Read questions from standard input, write answers to output."
         ),
+    ] = False,
+    json: Annotated[bool, option("--json", panel="Output", help="Write one JSON object an answer.")] = False,
+    jsonl: Annotated[
+        bool,
+        option("--jsonl", panel="Output", help="Write a JSON line a step as it comes, and one an answer."),
     ] = False,
     theme: options.Theme = None,
 ) -> int:
@@ -114,18 +169,72 @@ def chat(
     config = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method)
     checks.check_theme(theme)
     model.check(method)
+    if json and jsonl:
+        raise UsageError("--json and --jsonl both want standard output.", "Choose one of them.")
+    if talk.resume and talk.session is not None:
+        raise UsageError("--resume and --session name two conversations.", "Choose one of them.")
+    attached = _attachments(talk.file or ())
     backend = ChatModel(model, config, checks.read_pools(pools, config))
-    try:
-        if plain or not (can_show_a_screen() and (in_browser() or sys.stdin.isatty())):
-            return _plain(backend, system)
+    on_screen = not (plain or json or jsonl) and talk.prompt is None and _has_screen()
+    typed = on_screen or (talk.prompt is None and sys.stdin.isatty())
+    with ExitStack() as stack:
+        stack.callback(_tell, backend.remarks)
+        stack.callback(backend.close)
+        session = _session(talk, typed, model.spec, stack)
+        from lookahead_cli.chat.conversation import Conversation
+
+        conversation = Conversation(backend, session, talk.system)
+        if not on_screen:
+            questions = iter([talk.prompt]) if talk.prompt is not None else _questions()
+            form: Form = "json" if json else "jsonl" if jsonl else "text"
+            return _plain(conversation, questions, attached, form)
         from lookahead_cli.tui.chat import run_chat
 
-        interrupted = run_chat(backend, theme=theme, system=system)
-    finally:
-        backend.close()
-        for remark in backend.remarks:
-            note(remark)
+        interrupted = run_chat(conversation, theme=theme, attached=attached)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
+
+
+def _has_screen() -> bool:
+    return can_show_a_screen() and (in_browser() or sys.stdin.isatty())
+
+
+def _tell(remarks: Sequence[str]) -> None:
+    for remark in remarks:
+        note(remark)
+
+
+def _session(talk: SessionOptions, typed: bool, spec: str, stack: ExitStack) -> Session | None:
+    named = talk.resume or talk.session is not None
+    if not talk.save or not (typed or named):
+        return None
+    from lookahead_cli.locations import data_folder
+    from lookahead_cli.sessions.store import SessionStore
+
+    store = SessionStore(data_folder())
+    stack.callback(store.close)
+    known = store.sessions()
+    if talk.resume and not known:
+        note("There is no session to resume; a new one begins.")
+    chosen = known[0].id if talk.resume and known else None
+    if talk.session is not None:
+        chosen = next((info.id for info in known if info.name == talk.session), None)
+    session = store.create(spec, talk.system, talk.session) if chosen is None else store.open(chosen)
+    stack.callback(session.close)
+    if session.copied_from is not None:
+        note(f"'{session.copied_from}' is open in another chat: this is a copy, '{session.info.name}'.")
+    return session
+
+
+def _attachments(files: Sequence[Path]) -> str:
+    """The files as text for a question, each in a block with its name."""
+    blocks = []
+    for file in files:
+        text = read_prompt(str(file)).text.rstrip("\n")
+        fence = _FENCE
+        while fence in text:
+            fence += "`"
+        blocks.append(f"{file.name}:\n{fence}{file.suffix.removeprefix('.')}\n{text}\n{fence}\n\n")
+    return "".join(blocks)
 
 
 def _questions() -> Iterator[str]:
@@ -143,32 +252,88 @@ def _questions() -> Iterator[str]:
             yield line.strip()
 
 
-def _plain(backend: ChatModel, system: str | None) -> int:
+def _plain(conversation: Conversation, questions: Iterator[str], attached: str, form: Form) -> int:
+    """Answer question by question; Ctrl+C stops an answer, keeps what came, and ends."""
     from lookahead_cli.cli.console import StderrProgress
-    from lookahead_cli.trace.events import Footer, StepEvent
-    from lookahead_cli.tui.run_view import answer_line
-    from lookahead_cli.tui.token_text import plain_text, text_of
 
-    messages = [{"role": "system", "content": system}] if system else []
-    for question in _questions():
-        messages.append({"role": "user", "content": question})
-        tokens: dict[int, TokenText] = {}
-        ids: list[int] = []
-        written = ""
-        with StderrProgress() as progress:
-            for event in backend.answer(messages, threading.Event(), progress):
-                tokens.update(event.tokens)
+    for question in questions:
+        cancel = threading.Event()
+        with StderrProgress() as progress, interrupt_sets(cancel), writing_output():
+            writer = _AnswerWriter(form)
+            for event in conversation.ask(attached + question, cancel, progress):
                 progress.clear()
-                if isinstance(event, StepEvent):
-                    ids += event.step.token_ids
-                    # A character whose bytes are still coming reads as � and is held back.
-                    text = text_of((tokens[token] for token in ids), event.step.overrun)
-                    text = plain_text(text).rstrip("\ufffd")
-                    if text.startswith(written):
-                        print(text[len(written) :], end="", flush=True)
-                        written = text
-                elif isinstance(event, Footer):
-                    messages.append({"role": "assistant", "content": event.text})
-                    print(flush=True)
-                    note(answer_line(event))
-    return 0
+                writer.write(event)
+            progress.clear()
+            writer.end(conversation, question)
+        attached = ""
+        if cancel.is_set():
+            return ExitCode.INTERRUPTED
+    return ExitCode.OK
+
+
+class _AnswerWriter:
+    """Writes one answer as it comes.
+
+    Args:
+        form: `text`, `json` or `jsonl`.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._tokens: dict[int, TokenText] = {}
+        self._ids: list[int] = []
+        self._prompt_tokens = 0
+        self._written = ""
+
+    def write(self, event: Header | StepEvent | Footer) -> None:
+        """Write what an event brings."""
+        from lookahead_cli.trace.events import Header, StepEvent
+        from lookahead_cli.tui.token_text import plain_text, text_of
+
+        self._tokens.update(event.tokens)
+        if isinstance(event, Header):
+            self._prompt_tokens = len(event.prompt_ids)
+        if not isinstance(event, StepEvent):
+            return
+        self._ids += event.step.token_ids
+        # A character whose bytes are still coming reads as � and is held back.
+        text = text_of((self._tokens[token] for token in self._ids), event.step.overrun)
+        text = text if self._form == "jsonl" else plain_text(text)
+        text = text.rstrip("\ufffd")
+        if not text.startswith(self._written):
+            return
+        new, self._written = text[len(self._written) :], text
+        if self._form == "text":
+            print(new, end="", flush=True)
+        elif self._form == "jsonl":
+            line = {"type": "step", "step": event.step.index, "ids": list(event.step.token_ids), "text": new}
+            print(json_module.dumps(line, ensure_ascii=False), flush=True)
+
+    def end(self, conversation: Conversation, question: str) -> None:
+        """Write what there is to say of the whole answer."""
+        from lookahead_cli.sessions.words import answer_words
+
+        answer = conversation.messages[-1] if conversation.messages else None
+        if answer is None or answer.figures is None or not self._ids:
+            note("Nothing was answered.")
+            return
+        if self._form == "text":
+            print(flush=True)
+            note(answer_words(answer.figures, answer.finish_reason))
+            return
+        figures = answer.figures
+        session = conversation.session
+        body: dict[str, Any] = {
+            "type": "answer",
+            "model": conversation.answerer.spec,
+            "session": None if session is None else session.info.name,
+            "question": question,
+            "answer": answer.content,
+            "ids": self._ids,
+            "finish_reason": answer.finish_reason,
+            "prompt_tokens": self._prompt_tokens,
+            "compression_ratio": figures.tokens / figures.steps,
+            "tokens_per_second": figures.tokens / figures.seconds if figures.seconds else None,
+            **asdict(figures),
+        }
+        print(json_module.dumps(body, ensure_ascii=False), flush=True)

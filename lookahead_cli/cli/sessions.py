@@ -28,7 +28,7 @@ sessions = typer.Typer(
 )
 
 
-def _names(incomplete: str) -> list[str]:
+def names(incomplete: str) -> list[str]:
     """Names for completion; what cannot be read completes nothing."""
     try:
         with _store() as store:
@@ -40,16 +40,16 @@ def _names(incomplete: str) -> list[str]:
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="A session's name, or its beginning.", autocompletion=_names, show_default=False
+        metavar="NAME", help="A session's name, or its beginning.", autocompletion=names, show_default=False
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write it as JSON.")]
 
 
 @sessions.callback(invoke_without_command=True)
-def _root(context: typer.Context) -> None:
+def _root(context: typer.Context, json: AsJson = False) -> None:
     if context.invoked_subcommand is None:
-        _list("", as_json=False)
+        _list("", as_json=json)
 
 
 @sessions.command("list")

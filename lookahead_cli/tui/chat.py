@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from rich.text import Text
@@ -13,20 +14,26 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.events import Resize
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Footer as KeyBar
 from textual.widgets import Static
 
 from lookahead_cli.errors import LookaheadError
+from lookahead_cli.sessions.records import Figures, Role
+from lookahead_cli.sessions.words import answer_words, total_words
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.trace.words import counted
+from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
+from lookahead_cli.tui.chat_commands import code_blocks, is_command, run_command
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.loading import amount
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_screen import LOW, NARROW
-from lookahead_cli.tui.run_view import RunView, answer_line
+from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
@@ -38,16 +45,17 @@ _WELCOME = (
     "F2 shows or hides the decoding panels, ctrl+q leaves."
 )
 
-Messages = Sequence[dict[str, str]]
 Report = Callable[[Progress], None]
+Events = Iterator[Header | StepEvent | Footer]
+_SHOWN_AT_FIRST = 20
 
 
-class ChatBackend(Protocol):
-    """Answers conversations."""
+class Answerer(Protocol):
+    """Who answers."""
 
     @property
     def title(self) -> str:
-        """What answers."""
+        """Its name, for people."""
         ...
 
     def load(self, report: Report) -> object:
@@ -58,47 +66,100 @@ class ChatBackend(Protocol):
         """
         ...
 
-    def answer(
-        self, messages: Messages, cancel: threading.Event, report: Report
-    ) -> Iterator[Header | StepEvent | Footer]:
-        """The run that answers the last message; called in a worker thread.
 
-        Raises:
-            LookaheadError: The model cannot be used, or the conversation does not fit it.
-        """
+class Said(Protocol):
+    """A message of a conversation."""
+
+    @property
+    def role(self) -> Role:
+        """Who said it."""
+        ...
+
+    @property
+    def content(self) -> str:
+        """The text."""
+        ...
+
+    @property
+    def finish_reason(self) -> str | None:
+        """Why an answer ended."""
+        ...
+
+    @property
+    def figures(self) -> Figures | None:
+        """How an answer was decoded."""
+        ...
+
+
+class Talk(Protocol):
+    """A conversation; its runs are read in a worker thread, and raise LookaheadError."""
+
+    @property
+    def answerer(self) -> Answerer:
+        """Who answers."""
+        ...
+
+    @property
+    def messages(self) -> Sequence[Said]:
+        """What was said."""
+        ...
+
+    @property
+    def can_go_on(self) -> bool:
+        """True where the last answer did not end by itself."""
+        ...
+
+    def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
+        """Answer a question; one of which nothing was answered is taken back."""
+        ...
+
+    def retry(self, cancel: threading.Event, report: Report) -> Events:
+        """Answer the last question again."""
+        ...
+
+    def go_on(self, cancel: threading.Event, report: Report) -> Events:
+        """Go on with the last answer."""
+        ...
+
+    def undo(self) -> str:
+        """Take the last turn back; returns its question."""
+        ...
+
+    def rename(self, name: str) -> str:
+        """Call the session something else; returns its name."""
+        ...
+
+    def export(self, file: Path) -> None:
+        """Write the session as Markdown, or as JSON where the file is named so."""
         ...
 
 
 class _Loading:
     """Loading the model as a source of progress alone."""
 
-    def __init__(self, backend: ChatBackend) -> None:
-        self._backend = backend
+    def __init__(self, answerer: Answerer) -> None:
+        self._answerer = answerer
 
-    def events(self, cancel: threading.Event, report: Report) -> Iterator[Header | StepEvent | Footer]:
-        self._backend.load(report)
+    def events(self, cancel: threading.Event, report: Report) -> Events:
+        self._answerer.load(report)
         return iter(())
 
 
 class _Turn:
     """One answer as a source of events."""
 
-    def __init__(self, backend: ChatBackend, messages: Messages) -> None:
-        self._backend = backend
-        self._messages = messages
-
-    def events(self, cancel: threading.Event, report: Report) -> Iterator[Header | StepEvent | Footer]:
-        return self._backend.answer(self._messages, cancel, report)
+    def __init__(self, run: Callable[[threading.Event, Report], Events]) -> None:
+        self.events = run
 
 
 class ChatApp(App[None]):
     """A conversation.
 
     Args:
-        backend: Who answers.
+        talk: The conversation.
         theme: The colours.
-        system: The system prompt, None for none.
         notice: A sentence to show at the start.
+        attached: Text that goes before the first question.
     """
 
     TITLE = "lookahead chat"
@@ -116,6 +177,13 @@ class ChatApp(App[None]):
         Binding(
             "escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"
         ),
+        Binding(
+            "ctrl+r", "retry", "Again", id="chat.retry", show=False, tooltip="Answer the last question again"
+        ),
+        Binding("ctrl+g", "go_on", "Go on", id="chat.go_on", show=False, tooltip="Go on with a cut answer"),
+        Binding("ctrl+t", "undo", "Undo", id="chat.undo", show=False, tooltip="Take the last turn back"),
+        Binding("ctrl+o", "copy", "Copy", id="chat.copy", show=False, tooltip="Copy the last answer"),
+        Binding("f3", "raw", "Tokens", id="chat.raw", tooltip="The answers' tokens, a colour a step"),
         Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
         Binding("pageup", "scroll(-1)", "Scroll up", id="chat.up", show=False, priority=True),
         Binding("pagedown", "scroll(1)", "Scroll down", id="chat.down", show=False, priority=True),
@@ -131,25 +199,27 @@ class ChatApp(App[None]):
         ),
     ]
 
-    def __init__(
-        self, backend: ChatBackend, theme: Theme, *, system: str | None = None, notice: str | None = None
-    ) -> None:
+    def __init__(self, talk: Talk, theme: Theme, *, notice: str | None = None, attached: str = "") -> None:
         super().__init__()
-        self.messages: list[dict[str, str]] = [{"role": "system", "content": system}] if system else []
         self.view = self._view_before = RunView()
         self.leaving = False
         self.interrupted = False
         self.failure: BaseException | None = None
-        self._backend = backend
+        self._talk = talk
+        self._attached = attached
         self._notice = notice
         self._colours = theme
         self._feed: Feed | None = None
         self._loaded = False
         self._early_question: str | None = None
+        self._asked: str | None = None
+        self._begun = ""
+        self._raw = False
         self._question: Static | None = None
-        self._answer: Static | None = None
+        self._answer: AnswerView | None = None
+        self._earlier = 0
         self._panels_wanted: bool | None = None
-        self._status = backend.title
+        self._status = talk.answerer.title
 
     def compose(self) -> ComposeResult:
         """Title, conversation and panels, input line, keys."""
@@ -174,7 +244,46 @@ class ChatApp(App[None]):
             self.notify(self._notice, severity="warning", timeout=10, markup=False)
         self._say(Text(_WELCOME, self._colours.style("muted")))
         self._show_title()
-        self._drive(_Loading(self._backend))
+        self._show_earlier()
+        self._drive(_Loading(self._talk.answerer))
+
+    def _show_earlier(self) -> None:
+        """The end of a conversation that is gone on with; page up at its top shows more of it."""
+        talk = self.query_one("#talk", VerticalScroll)
+        talk.mount_all(self._part_before(len(self._talk.messages)))
+        talk.anchor()
+
+    def _show_more(self) -> None:
+        """What was said before the first message that is shown."""
+        talk = self.query_one("#talk", VerticalScroll)
+        first = talk.query_one("#earlier")
+        talk.mount_all(self._part_before(self._earlier), before=first)
+        first.remove()
+
+    def _part_before(self, end: int) -> list[Widget]:
+        """Widgets of the messages before one, and of how many there are before those."""
+        begin = max(0, end - _SHOWN_AT_FIRST)
+        widgets = [widget for said in self._talk.messages[begin:end] for widget in self._widgets_of(said)]
+        self._earlier = begin
+        if begin:
+            words = f"… {counted(begin, 'message')} before; page up shows them."
+            widgets.insert(0, self._line(Text(words, self._colours.style("muted")), id="earlier"))
+        return widgets
+
+    def _widgets_of(self, said: Said) -> list[Widget]:
+        if said.role == "user":
+            return [self._line(self._by("you", Text(plain_text(said.content))))]
+        widgets: list[Widget] = [self._answer_view(plain_text(said.content))]
+        if said.figures is not None:
+            words = answer_words(said.figures, said.finish_reason)
+            widgets.append(self._line(Text(words, self._colours.style("muted"))))
+        return widgets
+
+    def _line(self, text: Text, id: str | None = None) -> Static:
+        return Static(text, markup=False, id=id)
+
+    def _by(self, who: str, text: Text) -> Text:
+        return Text.assemble((f"{who}: ", self._colours.style("accent")), text)
 
     def _drive(self, source: EventSource) -> None:
         self._feed = Feed(source, None, lambda: None)
@@ -203,7 +312,10 @@ class ChatApp(App[None]):
     def ask(self, event: PromptInput.Submitted) -> None:
         """Send the text, once the model is there and the answer before has ended."""
         line = self.query_one(PromptInput)
-        if self._feed is None:
+        if event.text.startswith("/") and is_command(event.text):
+            line.take(event.text)
+            self._command(event.text)
+        elif self._feed is None:
             line.take(event.text)
             self._question = self._say(Text(plain_text(event.text)), "you")
             self._ask(event.text)
@@ -215,19 +327,116 @@ class ChatApp(App[None]):
             self.notify("The answer before is still coming; Esc stops it.", markup=False)
 
     def _ask(self, question: str) -> None:
-        self.messages.append({"role": "user", "content": question})
-        self._answer = self._say(Text("…"), "model")
+        self._asked, self._begun = question, ""
+        whole = self._attached + question
+        self._follow(lambda cancel, report: self._talk.ask(whole, cancel, report))
+
+    def _command(self, text: str) -> None:
+        """Do what a line that begins with a slash says; a mistake is said below the conversation."""
+        try:
+            run_command(self, text)
+        except LookaheadError as error:
+            self.complain(str(error))
+
+    def complain(self, message: str) -> None:
+        """Say what went wrong."""
+        self._say(Text(message, self._colours.style("rejected")), "lookahead")
+
+    def tell(self, message: str) -> None:
+        """Say something that is no part of the conversation."""
+        self._say(Text(message, self._colours.style("muted")))
+
+    @property
+    def talk(self) -> Talk:
+        """The conversation."""
+        return self._talk
+
+    def _idle(self) -> bool:
+        if self._feed is not None:
+            self.notify("An answer is still coming; Esc stops it.", markup=False)
+        return self._feed is None
+
+    def action_retry(self) -> None:
+        """Answer the last question again."""
+        if self._idle():
+            if not self._talk.messages:
+                self.complain("Nothing was answered yet. Ask something first.")
+                return
+            self._asked, self._begun = None, ""
+            self.tell("The last question is answered again; the answer before is kept in the session.")
+            self._follow(self._talk.retry)
+
+    def action_go_on(self) -> None:
+        """Go on with an answer that was stopped, or cut by its length."""
+        if self._idle():
+            if not self._talk.can_go_on:
+                self.complain("The last answer ended by itself. Ask for more in words.")
+                return
+            self._asked, self._begun = None, plain_text(self._talk.messages[-1].content)
+            self._follow(self._talk.go_on)
+
+    def action_undo(self) -> None:
+        """Take the last turn back; its question returns to the input line."""
+        if not self._idle():
+            return
+        try:
+            question = self._talk.undo()
+        except LookaheadError as error:
+            self.complain(str(error))
+            return
+        self.query_one("#talk", VerticalScroll).remove_children()
+        self._show_earlier()
+        self.query_one(PromptInput).put(question)
+
+    def action_raw(self) -> None:
+        """Show the answers' tokens, or the answers as they read."""
+        self._raw = not self._raw
+        self.query(AnswerView).set_class(self._raw, "-raw")
+
+    def action_copy(self, what: str = "answer") -> None:
+        """Copy the last answer, or its blocks of code, to the terminal's clipboard."""
+        answers = [said.content for said in self._talk.messages if said.role == "assistant"]
+        if not answers:
+            self.complain("There is nothing to copy yet.")
+            return
+        blocks = code_blocks(answers[-1])
+        if what == "code" and not blocks:
+            self.complain("The last answer has no block of code.")
+            return
+        text = "\n".join(blocks) if what == "code" else answers[-1]
+        self.copy_to_clipboard(text)
+        named = counted(len(blocks), "block") + " of code" if what == "code" else "the last answer"
+        self.notify(f"Copied {named}: {counted(len(text), 'character')}.", markup=False)
+
+    def stats(self) -> str:
+        """All answers so far in a sentence."""
+        figures = [said.figures for said in self._talk.messages if said.figures is not None]
+        return total_words(figures) or "Nothing was answered yet."
+
+    def _follow(self, run: Callable[[threading.Event, Report], Events]) -> None:
+        """Show an answer while it comes."""
+        self._answer = self._answer_view()
+        self._mount(self._answer)
         self._view_before, self.view = self.view, RunView()
-        self._drive(_Turn(self._backend, list(self.messages)))
+        self._drive(_Turn(run))
+
+    def _answer_view(self, text: str = "") -> AnswerView:
+        view = AnswerView(self._speaker(), text)
+        view.set_class(self._raw, "-raw")
+        return view
+
+    def _speaker(self) -> Text:
+        return Text("model:", self._colours.style("foreground"))
 
     def _say(self, text: Text, who: str | None = None) -> Static:
-        style = self._colours.style("accent" if who == "you" else "foreground")
-        said = text if who is None else Text.assemble((f"{who}: ", style), text)
-        static = Static(said, markup=False)
-        talk = self.query_one("#talk", VerticalScroll)
-        talk.mount(static)
-        talk.anchor()
+        static = self._line(text if who is None else self._by(who, text))
+        self._mount(static)
         return static
+
+    def _mount(self, widget: Widget) -> None:
+        talk = self.query_one("#talk", VerticalScroll)
+        talk.mount(widget)
+        talk.anchor()
 
     def _tick(self) -> None:
         feed = self._feed
@@ -258,13 +467,16 @@ class ChatApp(App[None]):
 
     def _stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
-        if self._answer is None:
+        answer = self._answer
+        if answer is None:
+            return
+        if not answer.is_mounted:
+            self.call_after_refresh(self._stream)
             return
         if self.view.steps or self.view.footer:
-            said = Text(self._text())
+            answer.show(self._begun + self._text(), self._tokens())
         else:
-            said = Text(f"{self._status}…", self._colours.style("muted"))
-        self._answer.update(Text.assemble(("model: ", self._colours.style("foreground")), said))
+            answer.waits(Text(f"{self._status}…", self._colours.style("muted")))
 
     def _text(self) -> str:
         footer = self.view.footer
@@ -272,7 +484,17 @@ class ChatApp(App[None]):
             return plain_text(footer.text)
         steps = self.view.steps
         tokens = (self.view.tokens[token] for step in steps for token in step.token_ids)
-        return plain_text(text_of(tokens, steps[-1].overrun))
+        # A character whose bytes are still coming reads as � and is held back.
+        return plain_text(text_of(tokens, steps[-1].overrun)).rstrip("\ufffd")
+
+    def _tokens(self) -> Text:
+        """The output's tokens, those of one step in one colour."""
+        colours = [self._colours.style(role) for role in ("accepted", "foreground")]
+        text = Text(self._begun)
+        for index, step in enumerate(self.view.steps):
+            said = text_of((self.view.tokens[token] for token in step.token_ids), step.overrun)
+            text.append(plain_text(said), colours[index % 2])
+        return text
 
     def _end(self, feed: Feed) -> None:
         self._feed = None
@@ -289,8 +511,12 @@ class ChatApp(App[None]):
         if footer is None or (footer.finish_reason == "cancelled" and not footer.output_ids):
             self._put_back()
             return
-        self.messages.append({"role": "assistant", "content": footer.text})
-        self._say(Text(answer_line(footer), self._colours.style("muted")))
+        if self._asked is not None:
+            self._attached = ""
+        self._asked = None
+        answer = self._talk.messages[-1]
+        assert answer.figures is not None
+        self._say(Text(answer_words(answer.figures, answer.finish_reason), self._colours.style("muted")))
 
     def _end_loading(self, feed: Feed) -> None:
         """Without its model a chat has nothing to do; with it, what was asked meanwhile is answered."""
@@ -306,8 +532,11 @@ class ChatApp(App[None]):
             self._early_question = None
 
     def _put_back(self) -> None:
-        """Nothing came: the question leaves the conversation and returns to the input line."""
-        self._take_back(self.messages.pop()["content"])
+        """Nothing came: the conversation has taken the question back, and it returns to the input line."""
+        if self._asked is not None:
+            self._take_back(self._asked)
+        elif self._answer is not None:
+            self._answer.remove()
         self.view, self._status = self._view_before, ""
         self._show_run()
 
@@ -319,12 +548,13 @@ class ChatApp(App[None]):
             if said is not None:
                 said.remove()
         self._question = self._answer = None
+        self._asked = None
 
     def _show_title(self) -> None:
         header = self.view.header
         text = Text(no_wrap=True, overflow="ellipsis")
         if header is None:
-            text.append(self._status or self._backend.title, self._colours.style("accent"))
+            text.append(self._status or self._talk.answerer.title, self._colours.style("accent"))
         else:
             text.append(header.model, self._colours.style("accent"))
             text.append(f" · {header.dtype} · {header.device}", self._colours.style("muted"))
@@ -352,6 +582,8 @@ class ChatApp(App[None]):
     def action_scroll(self, by: int) -> None:
         """Look at what was said earlier or later."""
         talk = self.query_one("#talk", VerticalScroll)
+        if by < 0 and talk.scroll_y == 0 and self._earlier:
+            self._show_more()
         talk.scroll_relative(y=by * max(1, talk.size.height - 2), animate=False)
 
     def action_interrupt(self) -> None:
@@ -379,8 +611,13 @@ def _doing(progress: Progress) -> str:
     return f"{progress.label}, {amount(progress.done, progress.total, progress.unit)}"
 
 
-def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> bool:
+def run_chat(talk: Talk, *, theme: str | None, attached: str = "") -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
+
+    Args:
+        talk: The conversation.
+        theme: A theme's name or file, None for the default.
+        attached: Text that goes before the first question.
 
     Returns:
         True where Ctrl+C ended it.
@@ -390,7 +627,7 @@ def run_chat(backend: ChatBackend, *, theme: str | None, system: str | None) -> 
     """
     colours, complaint = load_theme_or_default(theme)
     end_with_terminal()
-    app = ChatApp(backend, colours, system=system, notice=complaint)
+    app = ChatApp(talk, colours, notice=complaint, attached=attached)
     app.run()
     if app.failure is not None:
         raise app.failure

@@ -10,10 +10,6 @@ from itertools import accumulate
 
 from lookahead_cli.decoding.records import Accepted, Step
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
-from lookahead_cli.trace.words import ENDINGS, counted
-
-# In a chat an answer that ends before its end is one that can be gone on with.
-_CUT_ANSWERS = ENDINGS | {"length": "cut by --max-new-tokens"}
 
 
 def credit_of(token: Accepted) -> str:
@@ -193,12 +189,3 @@ class RunView:
         if token is None:
             return None
         return self.tokens.get(token) or TokenText(f"#{token}", special=True)
-
-
-def answer_line(footer: Footer) -> str:
-    """One line at the end of an answer; an end that the model did not choose is said."""
-    tokens = len(footer.output_ids)
-    rate = f", {tokens / footer.seconds:.1f} tokens/s" if footer.seconds else ""
-    ending = "" if footer.finish_reason == "eos" else f"; {_CUT_ANSWERS[footer.finish_reason]}"
-    run = f"{counted(tokens, 'token')} in {counted(footer.steps, 'step')}{rate}"
-    return f"{run}, S {footer.compression_ratio:.2f}{ending}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
@@ -14,6 +15,15 @@ from tests.tiny import save_tiny_model
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return str(save_tiny_model(tmp_path_factory.mktemp("chat-model")))
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOOKAHEAD_DATA", str(tmp_path / "data"))
+
+
+def asked(folder, *more):
+    return run(["chat", "--model", folder, "--dtype", "float32", "--max-new-tokens", "8", *more])
 
 
 def piped(text):
@@ -39,3 +49,63 @@ def test_nothing_piped_is_said(folder, monkeypatch, capsys):
 def test_a_setting_that_cannot_work_is_refused_before_a_model_is_loaded(capsys):
     assert run(["chat", "--plain", "--temperature", "-0.7"]) == ExitCode.USAGE
     assert "temperature = -0.7" in capsys.readouterr().err
+
+
+def test_one_prompt_is_answered_and_nothing_of_it_is_kept(folder, capsys):
+    assert asked(folder, "--prompt", "one two") == 0
+    text = capsys.readouterr().out
+    assert asked(folder, "-p", "one two", "--json") == 0
+    body = json.loads(capsys.readouterr().out)
+    assert text == body["answer"] + "\n"
+    assert (body["type"], body["tokens"], len(body["ids"]), body["session"]) == ("answer", 8, 8, None)
+    assert body["compression_ratio"] == body["tokens"] / body["steps"]
+    assert run(["sessions", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_lines_come_a_step_and_together_they_are_the_answer(folder, capsys):
+    assert asked(folder, "-p", "one two", "--jsonl") == 0
+    *steps, answer = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [step["step"] for step in steps] == list(range(answer["steps"]))
+    assert [token for step in steps for token in step["ids"]] == answer["ids"]
+    assert "".join(step["text"] for step in steps) == answer["answer"].rstrip("\ufffd")
+
+
+def test_a_named_session_is_gone_on_with(folder, capsys):
+    assert asked(folder, "-p", "one two", "--session", "mine", "--system", "Be brief.", "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert asked(folder, "-p", "three", "--resume", "--json") == 0
+    second = json.loads(capsys.readouterr().out)
+    assert first["session"] == second["session"] == "mine"
+    assert second["prompt_tokens"] > first["prompt_tokens"] + first["tokens"]
+    assert run(["sessions", "show", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "one two" in shown
+    assert "three" in shown
+
+
+def test_a_file_goes_before_the_question(folder, tmp_path, capsys):
+    file = tmp_path / "sum.py"
+    file.write_text("a = '```'\n", encoding="utf-8")
+    assert asked(folder, "-p", "What is it?", "--file", str(file), "--session", "mine", "--json") == 0
+    capsys.readouterr()
+    assert run(["sessions", "export", "mine", "--format", "json"]) == 0
+    question = json.loads(capsys.readouterr().out)["messages"][0]["content"]
+    assert question == "sum.py:\n````py\na = '```'\n````\n\nWhat is it?"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--json", "--jsonl"), "both want standard output"),
+        (("--resume", "--session", "x"), "name two conversations"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(folder, capsys, flags, said):
+    assert asked(folder, "-p", "one", *flags) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_attachment_is_named(folder, capsys):
+    assert asked(folder, "-p", "one", "--file", "nowhere.txt") == ExitCode.INPUT
+    assert "There is no file 'nowhere.txt'" in capsys.readouterr().err

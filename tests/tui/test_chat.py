@@ -8,14 +8,20 @@ from contextlib import asynccontextmanager
 import pytest
 from textual.events import Paste
 
+from lookahead_cli.chat.conversation import Conversation
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import UsageError
 from lookahead_cli.models.pools import PoolRequest
+from lookahead_cli.sessions.records import Figures
+from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.trace.events import Progress
+from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.chat import ChatApp
+from lookahead_cli.tui.chat_commands import code_blocks, completions
 from lookahead_cli.tui.theme import load_theme
+from lookahead_cli.tui.token_text import plain_text
 from tests.tiny import save_tiny_model
 from tests.tui.pilots import LARGE, SMALL, wait_until
 
@@ -23,8 +29,8 @@ from tests.tui.pilots import LARGE, SMALL, wait_until
 class HeldAfterThreeSteps(ChatModel):
     """Goes on after its third event only when it is let, or stopped."""
 
-    def answer(self, messages, cancel, report):
-        for number, event in enumerate(super().answer(messages, cancel, report)):
+    def run(self, prompt_ids, cancel, report):
+        for number, event in enumerate(super().run(prompt_ids, cancel, report)):
             yield event
             if number == 3:
                 cancel.wait(60)
@@ -50,8 +56,8 @@ def backend(folder, kind=ChatModel):
 
 
 @asynccontextmanager
-async def conversation(answers, size=LARGE, system=None):
-    app = ChatApp(answers, load_theme("dark"), system=system)
+async def conversation(answers, size=LARGE, system=None, session=None):
+    app = ChatApp(Conversation(answers, session, system), load_theme("dark"))
     async with app.run_test(size=size) as pilot:
         yield pilot, app
 
@@ -61,7 +67,17 @@ async def ask(pilot, question):
 
 
 def said(app):
-    return "\n".join(str(static.render()) for static in app.query("#talk Static"))
+    shown = app.query("#talk > *").results()
+    return "\n".join(
+        f"{each.query_one('.name').render()} {each.text}"
+        if isinstance(each, AnswerView)
+        else str(each.render())
+        for each in shown
+    )
+
+
+def messages(app):
+    return [(said.role, said.content) for said in app.talk.messages]
 
 
 def titles(app):
@@ -71,16 +87,11 @@ def titles(app):
 async def test_two_turns_are_answered_with_all_that_was_said_before(folder):
     async with conversation(backend(folder), system="Be brief.") as (pilot, app):
         await ask(pilot, "one two")
-        await wait_until(pilot, lambda: len(app.messages) == 3)
+        await wait_until(pilot, lambda: len(app.talk.messages) == 2)
         await ask(pilot, "three")
-        await wait_until(pilot, lambda: len(app.messages) == 5)
-        assert [message["role"] for message in app.messages] == [
-            "system",
-            "user",
-            "assistant",
-            "user",
-            "assistant",
-        ]
+        await wait_until(pilot, lambda: len(app.talk.messages) == 4)
+        assert [role for role, _ in messages(app)] == ["user", "assistant"] * 2
+        assert app.talk.fed_messages[0] == {"role": "system", "content": "Be brief."}
         await wait_until(pilot, lambda: said(app).count("tokens in") == 2)
         assert "you: one two" in said(app)
         assert "W 3 N 3 G 3" in titles(app)
@@ -90,9 +101,9 @@ async def test_what_is_asked_while_the_model_is_loaded_is_answered_then(folder):
     held = threading.Event()
     async with conversation(backend(folder, loading_when(held))) as (pilot, app):
         await ask(pilot, "one")
-        assert (said(app).count("you: one"), app.messages) == (1, [])
+        assert (said(app).count("you: one"), messages(app)) == (1, [])
         held.set()
-        await wait_until(pilot, lambda: len(app.messages) == 2)
+        await wait_until(pilot, lambda: len(app.talk.messages) == 2)
         assert said(app).count("you: one") == 1
 
 
@@ -106,7 +117,7 @@ async def test_what_is_asked_while_the_model_is_loaded_can_be_taken_back(folder)
         may_load.set()
         await wait_until(pilot, lambda: app._loaded)
         assert "you: one" not in said(app)
-        assert app.messages == []
+        assert messages(app) == []
 
 
 async def test_ctrl_c_empties_the_line_and_then_leaves(folder):
@@ -132,7 +143,7 @@ async def test_a_question_during_an_answer_stays_in_the_line(folder):
         await wait_until(pilot, lambda: len(app.view.steps) == 3)
         await ask(pilot, "two")
         assert app.query_one("PromptInput").text == "two"
-        assert [message["content"] for message in app.messages] == ["one"]
+        assert messages(app) == [("user", "one")]
 
 
 async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
@@ -142,16 +153,16 @@ async def test_escape_keeps_the_part_that_came_and_marks_it(folder):
         await pilot.press("escape")
         await wait_until(pilot, lambda: "; stopped" in said(app))
         assert app.view.footer.finish_reason == "cancelled"
-        assert app.messages[-1] == {"role": "assistant", "content": app.view.footer.text}
+        assert messages(app)[-1] == ("assistant", app.view.footer.text)
         assert len(app.view.steps) == 3
 
 
 async def test_a_question_that_got_nothing_is_put_back(folder):
     class Refusing(ChatModel):
-        def answer(self, messages, cancel, report):
+        def run(self, prompt_ids, cancel, report):
             report(Progress("reading the prompt", 2, 9, "tokens"))
             cancel.wait(60)
-            return super().answer(messages, cancel, report)
+            return super().run(prompt_ids, cancel, report)
 
     async with conversation(backend(folder, Refusing)) as (pilot, app):
         await ask(pilot, "one")
@@ -159,7 +170,7 @@ async def test_a_question_that_got_nothing_is_put_back(folder):
         assert "model: reading the prompt, 2 of 9 tokens…" in said(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.query_one("PromptInput").text == "one")
-        assert app.messages == []
+        assert messages(app) == []
         assert "reading" not in str(app.query_one("#title").content)
 
 
@@ -184,8 +195,8 @@ async def test_a_question_may_have_several_lines_pasted_or_typed(folder):
         app.post_message(Paste("one\r\ntwo\rthree"))
         await wait_until(pilot, lambda: "three" in app.query_one("PromptInput").text)
         await pilot.press("ctrl+j", *"four", "shift+enter", *"five", "enter")
-        await wait_until(pilot, lambda: len(app.messages) == 2)
-        assert app.messages[0]["content"] == "one\ntwo\nthree\nfour\nfive"
+        await wait_until(pilot, lambda: len(app.talk.messages) == 2)
+        assert messages(app)[0][1] == "one\ntwo\nthree\nfour\nfive"
 
 
 async def test_up_and_down_go_through_what_was_sent(folder):
@@ -217,20 +228,12 @@ async def test_leaving_in_the_middle_of_an_answer_ends_the_program(folder):
         await wait_until(pilot, lambda: app._exit)
 
 
-def test_cancelling_reaches_a_run_that_is_being_read(folder):
-    cancel = threading.Event()
-    cancel.set()
-    *_, footer = backend(folder).answer([{"role": "user", "content": "one"}], cancel, lambda _: None)
-    assert (footer.finish_reason, footer.steps) == ("cancelled", 0)
-
-
 def test_the_pool_lives_on_from_turn_to_turn(folder):
     chat = backend(folder)
-    messages = [{"role": "user", "content": "one two"}]
-    *_, first = chat.answer(messages, threading.Event(), lambda _: None)
+    talk = Conversation(chat)
+    list(talk.ask("one two", threading.Event(), lambda _: None))
     kept = len(chat._pool)
-    messages += [{"role": "assistant", "content": first.text}, {"role": "user", "content": "three"}]
-    _, step, *_ = chat.answer(messages, threading.Event(), lambda _: None)
+    _, step, *_ = talk.ask("three", threading.Event(), lambda _: None)
     assert kept > 0
     assert step.step.pool.size >= kept
 
@@ -250,3 +253,95 @@ async def test_a_smaller_terminal_keeps_the_newest_lines_in_sight_and_an_answer_
         app._stream()
         await pilot.pause()
         assert talk.scroll_y == seen
+
+
+async def command(pilot, text):
+    pilot.app.query_one("PromptInput").put(text)
+    await pilot.press("enter")
+
+
+async def test_an_answer_is_given_again_gone_on_with_and_taken_back(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: said(app).count("tokens in") == 1)
+        first = messages(app)[-1]
+        await pilot.press("ctrl+r")
+        await wait_until(pilot, lambda: said(app).count("tokens in") == 2)
+        assert messages(app) == [("user", "one"), first]
+        await command(pilot, "/continue")
+        await wait_until(pilot, lambda: said(app).count("tokens in") == 3)
+        assert messages(app)[-1][1].startswith(first[1])
+        assert len(messages(app)[-1][1]) > len(first[1])
+        assert app._answer.text == plain_text(messages(app)[-1][1])
+        await command(pilot, "/undo")
+        await wait_until(pilot, lambda: app.query_one("PromptInput").text == "one")
+        assert messages(app) == []
+        assert "tokens in" not in said(app)
+
+
+async def test_what_was_said_is_shown_again_and_earlier_messages_by_number(folder, tmp_path):
+    store = SessionStore(tmp_path)
+    session = store.create("tiny")
+    for turn in range(15):
+        session.ask(f"question {turn}")
+        session.answer("tiny").finish(f"**answer** {turn}", (5,), "eos", Figures(4, 2, 0.5))
+    async with conversation(backend(folder), session=session) as (pilot, app):
+        await wait_until(pilot, lambda: "**answer** 14" in said(app))
+        assert "… 10 messages before; page up shows them." in said(app)
+        assert "question 4" not in said(app)
+        await wait_until(pilot, lambda: app.query_one("#talk").is_vertical_scroll_end)
+        for _ in range(8):
+            await pilot.press("pageup")
+        await wait_until(pilot, lambda: "question 0" in said(app))
+        assert "messages before" not in said(app)
+        await command(pilot, "/stats")
+        await wait_until(pilot, lambda: "15 answers, 60 tokens, S 2.00" in said(app))
+        await command(pilot, f"/export {tmp_path / 'talk.md'}")
+        await wait_until(pilot, lambda: "The conversation is in" in said(app))
+        assert "## tiny\n\n**answer** 14" in (tmp_path / "talk.md").read_text()
+        await command(pilot, "/save mine")
+        await wait_until(pilot, lambda: "The session is called 'mine'" in said(app))
+        await command(pilot, "/copy code")
+        await wait_until(pilot, lambda: "has no block of code" in said(app))
+        await command(pilot, "/copy")
+        assert app.clipboard == "**answer** 14"
+
+
+async def test_a_word_behind_a_slash_that_is_no_command_is_said_and_a_path_is_a_question(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        await command(pilot, "/retyr")
+        await wait_until(pilot, lambda: "There is no command /retyr. Did you mean /retry?" in said(app))
+        for text, complaint in (
+            ("/retry", "Nothing was answered yet"),
+            ("/continue", "ended by itself"),
+            ("/undo", "nothing to take back"),
+            ("/copy", "nothing to copy yet"),
+            ("/save x", "is not kept"),
+            ("/copy this", "cannot copy 'this'"),
+        ):
+            await command(pilot, text)
+            await wait_until(pilot, lambda complaint=complaint: complaint in said(app))
+        await command(pilot, "/help")
+        await wait_until(pilot, lambda: "/export [FILE]" in said(app))
+        await command(pilot, "/etc/hosts?")
+        await wait_until(pilot, lambda: len(app.talk.messages) == 2)
+
+
+async def test_the_tokens_are_shown_in_a_colour_a_step_and_the_text_again(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: "tokens in" in said(app))
+        answer = app.query_one(AnswerView)
+        tokens = answer.query_one(".tokens")
+        assert not tokens.display
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: tokens.display)
+        assert not answer.query_one("Markdown").display
+        assert {str(span.style) for span in tokens.content.spans} != set()
+
+
+def test_blocks_of_code_are_found_the_open_one_too():
+    text = "Like this:\n```python\na = 1\n```\nor\n~~~\nb\n```\n~~~\nand\n````\nc\n```\nd"
+    assert code_blocks(text) == ["a = 1\n", "b\n```\n", "c\n```\nd"]
+    assert completions("/co") == ["/continue", "/copy"]
+    assert completions("co") == []

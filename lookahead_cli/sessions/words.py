@@ -1,0 +1,31 @@
+"""Answers and sessions in a line of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lookahead_cli.sessions.records import Figures
+from lookahead_cli.trace.words import ENDINGS, counted
+
+# An answer that ends before its end is one that can be gone on with.
+_ENDINGS = ENDINGS | {"length": "cut by --max-new-tokens"}
+
+
+def answer_words(figures: Figures, finish_reason: str | None) -> str:
+    """The line at the end of an answer; an end that the model did not choose is said."""
+    rate = f", {figures.tokens / figures.seconds:.1f} tokens/s" if figures.seconds else ""
+    ratio = f", S {figures.tokens / figures.steps:.2f}" if figures.steps else ""
+    first = f", first token after {figures.first_seconds:.1f} s" if figures.first_seconds else ""
+    memory = f", {figures.peak_bytes / 1e9:.1f} GB" if figures.peak_bytes else ""
+    ending = "" if finish_reason in ("eos", None) else f"; {_ENDINGS[finish_reason]}"
+    run = f"{counted(figures.tokens, 'token')} in {counted(figures.steps, 'step')}"
+    return f"{run}{rate}{ratio}{first}{memory}{ending}"
+
+
+def total_words(answers: Iterable[Figures]) -> str:
+    """All answers of a conversation together; empty where there is none."""
+    listed = list(answers)
+    tokens, steps = sum(each.tokens for each in listed), sum(each.steps for each in listed)
+    if not steps:
+        return ""
+    return f"{counted(len(listed), 'answer')}, {tokens:,} tokens, S {tokens / steps:.2f}"
