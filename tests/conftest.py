@@ -16,7 +16,8 @@ for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR"):
 # Nor must their settings.
 for name in [name for name in os.environ if name.startswith("LOOKAHEAD_") and name != "LOOKAHEAD_CACHE"]:
     del os.environ[name]
-os.environ["LOOKAHEAD_CONFIG"] = tempfile.mkdtemp(prefix="lookahead-settings-")
+for name in ("LOOKAHEAD_CONFIG", "LOOKAHEAD_DATA"):
+    os.environ[name] = tempfile.mkdtemp(prefix="lookahead-tests-")
 
 
 @pytest.fixture(autouse=True)

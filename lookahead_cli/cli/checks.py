@@ -93,6 +93,16 @@ def check_record(path: Path | None, prompt: str) -> None:
         )
 
 
+def check_apart(record: Path | None, pool: Path | None) -> None:
+    """Refuse one file for the trace and the pool: the pool, written last, would be all that is left.
+
+    Raises:
+        UsageError: They are one.
+    """
+    if record is not None and pool is not None and record.absolute() == pool.absolute():
+        raise UsageError(f"--record and --pool both want '{record}'.", "Name two files.")
+
+
 def check_writable(path: Path | None) -> None:
     """Refuse a file that cannot be written, before a model is loaded for it.
 

@@ -86,6 +86,7 @@ def visualize(
     checks.check_theme(theme)
     prompt = read_prompt(file)
     checks.check_record(record, file)
+    checks.check_apart(record, pools.pool)
     model.check("draft" if "draft" in others else method)
     request = RunRequest(
         model=model,

@@ -16,10 +16,10 @@ class AnswerView(Vertical):
     """
 
     DEFAULT_CSS = """
-    AnswerView { height: auto; margin-bottom: 1; }
+    AnswerView { height: auto; }
     AnswerView Markdown { height: auto; padding: 0; background: transparent; }
     AnswerView Static { height: auto; }
-    AnswerView .tokens { display: none; }
+    AnswerView .tokens { display: none; margin-bottom: 1; }
     AnswerView.-raw .tokens { display: block; }
     AnswerView.-raw Markdown { display: none; }
     """

@@ -167,7 +167,7 @@ class ChatApp(App[None]):
     #title { height: 1; }
     #body { height: 1fr; }
     #talk { width: 3fr; padding: 0 1; }
-    #talk Static { margin-bottom: 1; height: auto; }
+    #talk > Static { margin-bottom: 1; height: auto; }
     #panels { width: 2fr; }
     #panels #accepted { height: 1fr; }
     #panels #pool { height: 2fr; }

@@ -100,6 +100,7 @@ def test_a_draft_model_guesses(prompt: Path, model: Path, capsys: pytest.Capture
         (("--top-p", "2"), "top-p = 2 is no share"),
         (("--method", "greedy", "--pool", "pool.json"), "has no n-gram pool"),
         (("-G", "0", "--pool", "pool.json"), "takes no guesses from an n-gram pool"),
+        (("--record", "one.json", "--pool", "one.json"), "both want 'one.json'"),
     ],
 )
 def test_options_that_cannot_work_together_are_said(
