@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -87,6 +88,7 @@ class Conversation:
         session: The session.
         system: The system prompt.
         left_out: How many of the oldest messages are no longer fed.
+        unanswered: A question of which nothing had been answered when the program was killed.
     """
 
     def __init__(self, answerer: Answerer, session: Session | None = None, system: str | None = None) -> None:
@@ -94,6 +96,7 @@ class Conversation:
         self.session = session
         self.system = system
         self.left_out = 0
+        self.unanswered: str | None = None
         self.messages: list[Said] = []
         self._fed: Fed | None = None
         if session is not None:
@@ -106,7 +109,7 @@ class Conversation:
             session.set_system(self.system)
         self.messages = [_said(message) for message in session.messages()]
         if self.messages and self.messages[-1].role == "user":
-            # Nothing of its answer had come: it is asked again, not left without an answer.
+            self.unanswered = self.messages[-1].content
             self._forget_last(1)
 
     @property
@@ -122,11 +125,6 @@ class Conversation:
         """True where the last answer did not end by itself."""
         return bool(self.messages) and self.messages[-1].finish_reason in UNFINISHED
 
-    @property
-    def used_tokens(self) -> int:
-        """Tokens of the last prompt and its answer."""
-        return 0 if self._fed is None else len(self._fed.prompt_ids) + len(self._fed.output_ids)
-
     def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
         """Answer a question.
 
@@ -140,7 +138,7 @@ class Conversation:
         self._add(question)
         try:
             prompt_ids = prompt_ids_of(model, self.fed_messages, self._fed)
-            yield from self._answer(prompt_ids, (), asked, cancel, report)
+            yield from self._answer(prompt_ids, None, asked, cancel, report)
         finally:
             if self.messages[-1].role == "user":
                 self._forget_last(1)
@@ -154,17 +152,14 @@ class Conversation:
         """
         if not self.messages:
             raise UsageError("Nothing was answered yet.", "Ask something first.")
-        answer = self.messages[-1]
         model = self.answerer.load(report)
-        self._forget_last(1)
-        try:
-            prompt_ids = prompt_ids_of(model, self.fed_messages, None)
-            if self._fed is not None and list(self._fed.messages) == self.fed_messages:
-                prompt_ids = self._fed.prompt_ids
-            yield from self._answer(prompt_ids, (), time.perf_counter(), cancel, report)
-        finally:
-            if self.messages[-1].role == "user":
-                self._put_back(answer)
+        with self._instead_of_last():
+            fed = self._fed
+            if fed is not None and list(fed.messages) == self.fed_messages:
+                prompt_ids = fed.prompt_ids
+            else:
+                prompt_ids = prompt_ids_of(model, self.fed_messages)
+            yield from self._answer(prompt_ids, None, time.perf_counter(), cancel, report)
 
     def go_on(self, cancel: threading.Event, report: Report) -> Events:
         """Go on with an answer that was stopped, or cut by its length.
@@ -175,23 +170,28 @@ class Conversation:
         """
         if not self.can_go_on:
             raise UsageError("The last answer ended by itself.", "Ask for more in words.")
-        answer = self.messages[-1]
+        text = self.messages[-1].content
         model = self.answerer.load(report)
+        with self._instead_of_last():
+            fed = self._fed
+            if fed is None or list(fed.messages) != self.fed_messages or fed.text != text:
+                prompt_ids = prompt_ids_of(model, self.fed_messages)
+                ids = model.encode(text, special_tokens=False)
+                fed = Fed(tuple(self.fed_messages), prompt_ids, ids, text)
+            yield from self._answer(fed.prompt_ids, fed, time.perf_counter(), cancel, report)
+
+    @contextmanager
+    def _instead_of_last(self) -> Iterator[None]:
+        """Take the last answer away for another one; it is back where none came."""
+        answer = self.messages[-1]
         self._forget_last(1)
-        fed = self._fed
-        if fed is None or list(fed.messages) != self.fed_messages or fed.text != answer.content:
-            text = answer.content
-            fed = Fed(
-                tuple(self.fed_messages),
-                prompt_ids_of(model, self.fed_messages),
-                model.encode(text, special_tokens=False),
-                text,
-            )
         try:
-            yield from self._answer(fed.prompt_ids, fed.output_ids, time.perf_counter(), cancel, report)
+            yield
         finally:
             if self.messages[-1].role == "user":
-                self._put_back(answer)
+                self.messages.append(answer)
+                if self.session is not None:
+                    self.session.go_back(answer.id)
 
     def undo(self) -> str:
         """Take the last question and its answer back; they stay on a branch of the session.
@@ -268,7 +268,7 @@ class Conversation:
     def _answer(
         self,
         prompt_ids: tuple[int, ...],
-        before: tuple[int, ...],
+        begun: Fed | None,
         asked: float,
         cancel: threading.Event,
         report: Report,
@@ -276,9 +276,10 @@ class Conversation:
         """Run, keep every event, and take the answer into the conversation."""
         model = self.answerer.load(report)
         fed_messages = tuple(self.fed_messages)
+        before, beginning = ((), "") if begun is None else (begun.output_ids, begun.text)
         keeping: Answer | None = None
         if self.session is not None:
-            keeping = self.session.answer(self.answerer.spec)
+            keeping = self.session.answer(self.answerer.spec, beginning, before)
         first_seconds = 0.0
         ids, steps, seconds = list(before), 0, 0.0
         text, finish_reason = None, "cut"
@@ -315,11 +316,6 @@ class Conversation:
     def _add(self, question: str) -> None:
         id = None if self.session is None else self.session.ask(question)
         self.messages.append(Said("user", question, id=id))
-
-    def _put_back(self, answer: Said) -> None:
-        self.messages.append(answer)
-        if self.session is not None:
-            self.session.go_back(answer.id)
 
     def _forget_last(self, count: int) -> None:
         del self.messages[-count:]

@@ -41,7 +41,8 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was named."""
         # Help, and the command that mends settings, work whatever the settings say.
-        if not ({"-h", "--help", "config"} & {*ctx.args, *ctx._protected_args}):
+        arguments = [*ctx._protected_args, *ctx.args]
+        if arguments[:1] != ["config"] and not {"-h", "--help"} & {*arguments}:
             ctx.default_map = defaults_of(self.commands, read_settings(self.commands))
         try:
             return super().invoke(ctx)

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from lookahead_cli.decoding.pool import NGramPool
     from lookahead_cli.models.language_model import LanguageModel
     from lookahead_cli.models.pools import PoolRequest
-    from lookahead_cli.sessions.store import Session
+    from lookahead_cli.sessions.records import SessionInfo
+    from lookahead_cli.sessions.store import Session, SessionStore
     from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
 Form = Literal["text", "json", "jsonl"]
@@ -166,21 +167,30 @@ def chat(
     theme: options.Theme = None,
 ) -> int:
     """Talk with a model, and watch how it decodes."""
-    config = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method)
-    checks.check_theme(theme)
-    model.check(method)
     if json and jsonl:
         raise UsageError("--json and --jsonl both want standard output.", "Choose one of them.")
     if talk.resume and talk.session is not None:
         raise UsageError("--resume and --session name two conversations.", "Choose one of them.")
-    attached = _attachments(talk.file or ())
-    backend = ChatModel(model, config, checks.read_pools(pools, config))
+    named = talk.resume or talk.session is not None
+    if named and not talk.save:
+        raise UsageError("--no-save keeps nothing, and a session is kept.", "Add --save, or name no session.")
     on_screen = not (plain or json or jsonl) and talk.prompt is None and _has_screen()
     typed = on_screen or (talk.prompt is None and sys.stdin.isatty())
     with ExitStack() as stack:
+        store = _store(stack) if talk.save and (typed or named) else None
+        known = None if store is None else _known(store, talk)
+        if known is not None and model.model is None:
+            model = replace(model, model=known.model)
+        config = options.config_of(
+            model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method
+        )
+        checks.check_theme(theme)
+        model.check(method)
+        attached = _attachments(talk.file or ())
+        backend = ChatModel(model, config, checks.read_pools(pools, config))
         stack.callback(_tell, backend.remarks)
         stack.callback(backend.close)
-        session = _session(talk, typed, model.spec, stack)
+        session = None if store is None else _session(store, known, talk, model.spec, stack)
         from lookahead_cli.chat.conversation import Conversation
 
         conversation = Conversation(backend, session, talk.system)
@@ -203,22 +213,29 @@ def _tell(remarks: Sequence[str]) -> None:
         note(remark)
 
 
-def _session(talk: SessionOptions, typed: bool, spec: str, stack: ExitStack) -> Session | None:
-    named = talk.resume or talk.session is not None
-    if not talk.save or not (typed or named):
-        return None
+def _store(stack: ExitStack) -> SessionStore:
     from lookahead_cli.locations import data_folder
     from lookahead_cli.sessions.store import SessionStore
 
     store = SessionStore(data_folder())
     stack.callback(store.close)
+    return store
+
+
+def _known(store: SessionStore, talk: SessionOptions) -> SessionInfo | None:
+    """The session that is gone on with, None where one begins."""
     known = store.sessions()
+    if talk.session is not None:
+        return next((info for info in known if info.name == talk.session), None)
     if talk.resume and not known:
         note("There is no session to resume; a new one begins.")
-    chosen = known[0].id if talk.resume and known else None
-    if talk.session is not None:
-        chosen = next((info.id for info in known if info.name == talk.session), None)
-    session = store.create(spec, talk.system, talk.session) if chosen is None else store.open(chosen)
+    return known[0] if talk.resume and known else None
+
+
+def _session(
+    store: SessionStore, known: SessionInfo | None, talk: SessionOptions, spec: str, stack: ExitStack
+) -> Session:
+    session = store.create(spec, talk.system, talk.session) if known is None else store.open(known.id)
     stack.callback(session.close)
     if session.copied_from is not None:
         note(f"'{session.copied_from}' is open in another chat: this is a copy, '{session.info.name}'.")
@@ -256,6 +273,8 @@ def _plain(conversation: Conversation, questions: Iterator[str], attached: str, 
     """Answer question by question; Ctrl+C stops an answer, keeps what came, and ends."""
     from lookahead_cli.cli.console import StderrProgress
 
+    if conversation.unanswered is not None:
+        note(f"Not answered before: {conversation.unanswered}")
     for question in questions:
         cancel = threading.Event()
         with StderrProgress() as progress, interrupt_sets(cancel), writing_output():

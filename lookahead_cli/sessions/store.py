@@ -102,19 +102,28 @@ class SessionStore:
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """One change, all of it or nothing."""
-        with self._lock:
+        """One change, all of it or nothing.
+
+        Raises:
+            InputError: The file cannot be written, such as on a full disk.
+        """
+        with self._lock, _told("written"):
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield self._database
+                self._database.execute("COMMIT")
             except BaseException:
-                self._database.execute("ROLLBACK")
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
                 raise
-            self._database.execute("COMMIT")
 
     def read(self, query: str, values: Any = ()) -> list[Any]:
-        """The rows of a query."""
-        with self._lock:
+        """The rows of a query.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        with self._lock, _told("read"):
             return self._database.execute(query, values).fetchall()
 
     def sessions(self, text: str = "") -> list[SessionInfo]:
@@ -325,15 +334,17 @@ class Session:
             self.store.rename(self.id, _name_of(content))
         return self._add("user", content)
 
-    def answer(self, model: str) -> Answer:
+    def answer(self, model: str, text: str = "", ids: Sequence[int] = ()) -> Answer:
         """Begin an answer to the last question.
 
         Args:
             model: What `--model` said.
+            text: What it begins with, for one that is gone on with.
+            ids: The ids of that.
         """
         with self.store.changing() as database:
             database.execute("UPDATE session SET model = ? WHERE id = ?", (model, self.id))
-        return Answer(self, self._add("assistant", ""))
+        return Answer(self, self._add("assistant", text, ids))
 
     def go_back(self, message: int | None) -> None:
         """Make a message the last one; those behind it stay on a branch of their own."""
@@ -353,29 +364,31 @@ class Session:
             if message.role == "assistant" and message.finish_reason is None
         ]
         for message in unfinished:
-            footer = None
-            for event in self.store.trace(message.id):
-                footer = event if isinstance(event, Footer) else footer
-            if footer is None or not footer.output_ids:
+            footer = next((each for each in self.store.trace(message.id) if isinstance(each, Footer)), None)
+            came = () if footer is None else footer.output_ids
+            if not (message.ids or came):
                 self.go_back(message.parent)
                 continue
-            figures = Figures(len(footer.output_ids), footer.steps, footer.seconds)
-            self._finish(message.id, footer.text, footer.output_ids, footer.finish_reason, figures)
+            figures, text = Figures(), message.content
+            if footer is not None:
+                figures = Figures(len(came), footer.steps, footer.seconds)
+                text += footer.text
+            self._finish(message.id, text, (*message.ids, *came), "cut", figures)
 
     def close(self) -> None:
         """Let others open it; a session in which nothing was said is deleted."""
-        empty = not self.messages()
+        empty = self.info.messages == 0
         self._lock.release()
         if empty and not self._named:
             self.store.delete(self.id)
 
-    def _add(self, role: Role, content: str) -> int:
+    def _add(self, role: Role, content: str, ids: Sequence[int] = ()) -> int:
         now = time.time()
         with self.store.changing() as database:
             cursor = database.execute(
                 "INSERT INTO message (session, parent, role, content, ids, created)"
-                " SELECT id, head, ?, ?, '[]', ? FROM session WHERE id = ?",
-                (role, content, now, self.id),
+                " SELECT id, head, ?, ?, ?, ? FROM session WHERE id = ?",
+                (role, content, json.dumps(list(ids)), now, self.id),
             )
             if cursor.rowcount != 1:
                 raise InputError("The session was deleted meanwhile.", "Begin another one.")
@@ -424,6 +437,18 @@ class Answer:
         """Nothing came: the question becomes the last message."""
         parent = self._session.store.read("SELECT parent FROM message WHERE id = ?", (self.id,))
         self._session.go_back(parent[0][0])
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Make one sentence of what SQLite says."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InputError(
+            f"The sessions cannot be {what}: {error}.",
+            "Free some space, or give another folder in the environment variable LOOKAHEAD_DATA.",
+        ) from error
 
 
 def _message(row: Sequence[Any]) -> SavedMessage:

@@ -39,8 +39,13 @@ class AnswerView(Vertical):
         """Say what is done before the first token."""
         self.query_one(".name", Static).update(Text.assemble(self._who, " ", why))
 
-    def show(self, text: str, tokens: Text) -> None:
-        """Show the answer so far; what goes on at its end is added, so that nothing above is drawn again."""
+    def show(self, text: str, tokens: Text | None) -> None:
+        """Show the answer so far; what goes on at its end is added, so that nothing above is drawn again.
+
+        Args:
+            text: The text.
+            tokens: Its tokens; None leaves those that are there.
+        """
         self.query_one(".name", Static).update(self._who)
         markdown = self.query_one(Markdown)
         if text.startswith(self.text):
@@ -49,4 +54,5 @@ class AnswerView(Vertical):
         else:
             markdown.update(text)
         self.text = text
-        self.query_one(".tokens", Static).update(tokens)
+        if tokens is not None:
+            self.query_one(".tokens", Static).update(tokens)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -19,14 +18,13 @@ from textual.widgets import Footer as KeyBar
 from textual.widgets import Static
 
 from lookahead_cli.errors import LookaheadError
-from lookahead_cli.sessions.records import Figures, Role
 from lookahead_cli.sessions.words import answer_words, total_words
-from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
-from lookahead_cli.tui.chat_commands import code_blocks, is_command, run_command
+from lookahead_cli.tui.chat_commands import code_blocks, completions, is_command, run_command
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.loading import amount
@@ -35,6 +33,7 @@ from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import EventSource
+from lookahead_cli.tui.talk import Answerer, Events, Report, Said, Talk
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
@@ -45,93 +44,7 @@ _WELCOME = (
     "F2 shows or hides the decoding panels, ctrl+q leaves."
 )
 
-Report = Callable[[Progress], None]
-Events = Iterator[Header | StepEvent | Footer]
 _SHOWN_AT_FIRST = 20
-
-
-class Answerer(Protocol):
-    """Who answers."""
-
-    @property
-    def title(self) -> str:
-        """Its name, for people."""
-        ...
-
-    def load(self, report: Report) -> object:
-        """Load the model, if that was not done; called in a worker thread.
-
-        Raises:
-            LookaheadError: The model cannot be used.
-        """
-        ...
-
-
-class Said(Protocol):
-    """A message of a conversation."""
-
-    @property
-    def role(self) -> Role:
-        """Who said it."""
-        ...
-
-    @property
-    def content(self) -> str:
-        """The text."""
-        ...
-
-    @property
-    def finish_reason(self) -> str | None:
-        """Why an answer ended."""
-        ...
-
-    @property
-    def figures(self) -> Figures | None:
-        """How an answer was decoded."""
-        ...
-
-
-class Talk(Protocol):
-    """A conversation; its runs are read in a worker thread, and raise LookaheadError."""
-
-    @property
-    def answerer(self) -> Answerer:
-        """Who answers."""
-        ...
-
-    @property
-    def messages(self) -> Sequence[Said]:
-        """What was said."""
-        ...
-
-    @property
-    def can_go_on(self) -> bool:
-        """True where the last answer did not end by itself."""
-        ...
-
-    def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
-        """Answer a question; one of which nothing was answered is taken back."""
-        ...
-
-    def retry(self, cancel: threading.Event, report: Report) -> Events:
-        """Answer the last question again."""
-        ...
-
-    def go_on(self, cancel: threading.Event, report: Report) -> Events:
-        """Go on with the last answer."""
-        ...
-
-    def undo(self) -> str:
-        """Take the last turn back; returns its question."""
-        ...
-
-    def rename(self, name: str) -> str:
-        """Call the session something else; returns its name."""
-        ...
-
-    def export(self, file: Path) -> None:
-        """Write the session as Markdown, or as JSON where the file is named so."""
-        ...
 
 
 class _Loading:
@@ -231,7 +144,9 @@ class ChatApp(App[None]):
                 yield PoolPanel(self._colours, id="pool")
                 yield AcceptedPanel(self._colours, id="accepted")
                 yield MeterPanel(self._colours, id="meter")
-        yield PromptInput(self._colours, placeholder="Ask something, and press enter")
+        yield PromptInput(
+            self._colours, placeholder="Ask something, and press enter", completions=completions
+        )
         yield KeyBar(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -245,6 +160,8 @@ class ChatApp(App[None]):
         self._say(Text(_WELCOME, self._colours.style("muted")))
         self._show_title()
         self._show_earlier()
+        if self._talk.unanswered is not None:
+            self.query_one(PromptInput).put(self._talk.unanswered)
         self._drive(_Loading(self._talk.answerer))
 
     def _show_earlier(self) -> None:
@@ -353,7 +270,10 @@ class ChatApp(App[None]):
 
     def _idle(self) -> bool:
         if self._feed is not None:
-            self.notify("An answer is still coming; Esc stops it.", markup=False)
+            coming = (
+                "An answer is still coming; Esc stops it." if self._loaded else "The model is being loaded."
+            )
+            self.notify(coming, markup=False)
         return self._feed is None
 
     def action_retry(self) -> None:
@@ -373,6 +293,8 @@ class ChatApp(App[None]):
                 self.complain("The last answer ended by itself. Ask for more in words.")
                 return
             self._asked, self._begun = None, plain_text(self._talk.messages[-1].content)
+            # It is shown once, and grows.
+            self.query(AnswerView).last().remove()
             self._follow(self._talk.go_on)
 
     def action_undo(self) -> None:
@@ -392,6 +314,7 @@ class ChatApp(App[None]):
         """Show the answers' tokens, or the answers as they read."""
         self._raw = not self._raw
         self.query(AnswerView).set_class(self._raw, "-raw")
+        self._stream()
 
     def action_copy(self, what: str = "answer") -> None:
         """Copy the last answer, or its blocks of code, to the terminal's clipboard."""
@@ -415,7 +338,7 @@ class ChatApp(App[None]):
 
     def _follow(self, run: Callable[[threading.Event, Report], Events]) -> None:
         """Show an answer while it comes."""
-        self._answer = self._answer_view()
+        self._answer = self._answer_view(self._begun)
         self._mount(self._answer)
         self._view_before, self.view = self.view, RunView()
         self._drive(_Turn(run))
@@ -474,8 +397,10 @@ class ChatApp(App[None]):
             self.call_after_refresh(self._stream)
             return
         if self.view.steps or self.view.footer:
-            answer.show(self._begun + self._text(), self._tokens())
-        else:
+            # Every token in its colour is much to draw: while it comes only where it is looked at.
+            tokens = self._tokens() if self._raw or self.view.footer else None
+            answer.show(self._begun + self._text(), tokens)
+        elif self._feed is not None:
             answer.waits(Text(f"{self._status}…", self._colours.style("muted")))
 
     def _text(self) -> str:
@@ -537,6 +462,8 @@ class ChatApp(App[None]):
             self._take_back(self._asked)
         elif self._answer is not None:
             self._answer.remove()
+            if self._begun:
+                self._mount(self._answer_view(self._begun))
         self.view, self._status = self._view_before, ""
         self._show_run()
 

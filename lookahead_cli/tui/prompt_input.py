@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
@@ -13,7 +14,10 @@ from lookahead_cli.tui.theme import Theme
 
 
 class PromptInput(TextArea):
-    """Enter sends; Shift+Enter or Ctrl+J begins a new line; up and down go through what was sent before."""
+    """Enter sends; Shift+Enter or Ctrl+J begins a new line; up and down go through what was sent before.
+
+    Tab finishes a word where somebody knows how.
+    """
 
     DEFAULT_CSS = """
     PromptInput { height: auto; max-height: 8; border: none; padding: 0 1; scrollbar-size-vertical: 1; }
@@ -42,12 +46,15 @@ class PromptInput(TextArea):
             super().__init__()
             self.text = text
 
-    def __init__(self, theme: Theme, *, placeholder: str) -> None:
+    def __init__(
+        self, theme: Theme, *, placeholder: str, completions: Callable[[str], list[str]] = lambda _: []
+    ) -> None:
         super().__init__(
             soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder, id="prompt"
         )
         self.styles.background = theme.panel
         self.sent: list[str] = []
+        self._completions = completions
         self._looked_at: int | None = None
         self._draft = ""
 
@@ -73,6 +80,12 @@ class PromptInput(TextArea):
         """Begin a new line."""
         self.insert("\n")
 
+    def action_complete(self) -> None:
+        """Finish the word that was begun, where there is one way to."""
+        found = self._completions(self.text)
+        if len(found) == 1:
+            self.put(f"{found[0]} ")
+
     def action_cursor_up(self, select: bool = False) -> None:
         """The line above, and above the first one the question before."""
         if not select and self.cursor_at_first_line and self.sent:
@@ -93,6 +106,7 @@ class PromptInput(TextArea):
             "enter": self.action_submit,
             "shift+enter": self.action_newline,
             "ctrl+j": self.action_newline,
+            "tab": self.action_complete,
         }
         if event.key in action:
             event.stop()

@@ -84,6 +84,13 @@ def test_a_named_session_is_gone_on_with(folder, capsys):
     assert "three" in shown
 
 
+def test_a_session_is_gone_on_with_by_its_own_model(folder, capsys):
+    assert asked(folder, "-p", "one two", "--session", "mine") == 0
+    capsys.readouterr()
+    assert run(["chat", "-p", "three", "-r", "--dtype", "float32", "-t", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == folder
+
+
 def test_a_file_goes_before_the_question(folder, tmp_path, capsys):
     file = tmp_path / "sum.py"
     file.write_text("a = '```'\n", encoding="utf-8")
@@ -99,6 +106,7 @@ def test_a_file_goes_before_the_question(folder, tmp_path, capsys):
     [
         (("--json", "--jsonl"), "both want standard output"),
         (("--resume", "--session", "x"), "name two conversations"),
+        (("--no-save", "--session", "x"), "keeps nothing"),
     ],
 )
 def test_what_does_not_go_together_is_refused(folder, capsys, flags, said):

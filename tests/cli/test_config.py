@@ -119,6 +119,11 @@ def test_a_switch_in_the_environment_takes_words(monkeypatch, capsys) -> None:
     assert "LOOKAHEAD_PAUSED: 'paused' cannot be 'maybe': it takes true or false." in refused(capsys)
 
 
+def test_only_the_command_itself_leaves_the_settings_unread(folders, capsys):
+    folders[0].write_text("broken", encoding="utf-8")
+    assert "are no TOML" in refused(capsys, "chat", "--prompt", "config")
+
+
 def test_help_and_the_way_to_mend_a_file_work_whatever_it_says(folders, capsys) -> None:
     folders[0].write_text("broken", encoding="utf-8")
     assert run(["config", "path"]) == 0

@@ -108,6 +108,30 @@ def test_an_answer_of_which_nothing_came_leaves_its_question(store, events) -> N
     assert [message.role for message in store.open(session.id).messages()] == ["user"]
 
 
+@pytest.mark.parametrize("steps", [None, 0, 2])
+def test_an_answer_that_was_gone_on_with_keeps_its_beginning(store, events, steps):
+    session = store.create("tiny")
+    session.ask("one")
+    coming = session.answer("tiny", "Begun. ", (5, 6))
+    for event in events[: 0 if steps is None else 1 + steps]:
+        coming.write(event)
+    session._lock.release()
+    *_, last = store.open(session.id).messages()
+    came = tuple(token for event in events[1 : 1 + (steps or 0)] for token in event.step.token_ids)
+    assert (last.id, last.ids, last.finish_reason) == (coming.id, (5, 6, *came), "cut")
+    assert last.content.startswith("Begun. ")
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(store):
+    session = store.create("tiny")
+    store._database.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(InputError, match=r"cannot be written: .*full"):
+        session.ask("x" * 1_000_000)
+    store._database.execute("PRAGMA max_page_count = 1000000")
+    session.ask("again")
+    assert [message.content for message in session.messages()] == ["again"]
+
+
 def test_a_session_that_is_open_elsewhere_is_gone_on_with_in_a_copy(tmp_path, store, events) -> None:
     session = store.create("tiny", name="mine")
     say(session, "one", events)

@@ -273,6 +273,9 @@ async def test_an_answer_is_given_again_gone_on_with_and_taken_back(folder):
         assert messages(app)[-1][1].startswith(first[1])
         assert len(messages(app)[-1][1]) > len(first[1])
         assert app._answer.text == plain_text(messages(app)[-1][1])
+        assert (
+            said(app).count(plain_text(first[1])) == 2
+        )  # the first answer, and the one that was gone on with
         await command(pilot, "/undo")
         await wait_until(pilot, lambda: app.query_one("PromptInput").text == "one")
         assert messages(app) == []
@@ -325,6 +328,28 @@ async def test_a_word_behind_a_slash_that_is_no_command_is_said_and_a_path_is_a_
         await wait_until(pilot, lambda: "/export [FILE]" in said(app))
         await command(pilot, "/etc/hosts?")
         await wait_until(pilot, lambda: len(app.talk.messages) == 2)
+
+
+async def test_tab_finishes_a_command(folder):
+    async with conversation(backend(folder)) as (pilot, app):
+        line = app.query_one("PromptInput")
+        await pilot.press(*"/re", "tab")
+        assert line.text == "/retry "
+        line.put("/co")
+        await pilot.press("tab")
+        assert line.text == "/co"
+        line.put("/cop")
+        await pilot.press("tab")
+        assert line.text == "/copy "
+
+
+async def test_a_question_that_a_kill_left_without_an_answer_is_in_the_line(folder, tmp_path):
+    session = SessionStore(tmp_path).create("tiny")
+    session.ask("one")
+    async with conversation(backend(folder), session=session) as (pilot, app):
+        await wait_until(pilot, lambda: app._loaded)
+        assert app.query_one("PromptInput").text == "one"
+        assert messages(app) == []
 
 
 async def test_the_tokens_are_shown_in_a_colour_a_step_and_the_text_again(folder):
