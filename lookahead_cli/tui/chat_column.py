@@ -1,0 +1,145 @@
+"""The conversation's column: what was said, what is said beside it, and the answer that comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from lookahead_cli.sessions.words import answer_words
+from lookahead_cli.trace.words import counted
+from lookahead_cli.tui.answer_view import AnswerView
+from lookahead_cli.tui.talk import Said
+from lookahead_cli.tui.theme import Theme
+from lookahead_cli.tui.token_text import plain_text
+
+_SHOWN_AT_FIRST = 20
+
+
+class ConversationColumn(VerticalScroll):
+    """Shows messages, and follows its end until somebody looks back.
+
+    Args:
+        theme: The colours.
+    """
+
+    DEFAULT_CSS = """
+    ConversationColumn { width: 3fr; padding: 0 1; }
+    ConversationColumn > Static { margin-bottom: 1; height: auto; }
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(id="talk", can_focus=False)
+        self._colours = theme
+        self._messages: Sequence[Said] = ()
+        self._earlier = 0
+        self._raw = False
+
+    @property
+    def raw(self) -> bool:
+        """True where the answers' tokens are shown instead of the answers as they read."""
+        return self._raw
+
+    @raw.setter
+    def raw(self, raw: bool) -> None:
+        self._raw = raw
+        self.query(AnswerView).set_class(raw, "-raw")
+
+    def show_messages(self, messages: Sequence[Said]) -> None:
+        """Show the end of a conversation; page up at its top shows more of it."""
+        self._messages = tuple(messages)
+        self.mount_all(self._part_before(len(self._messages)))
+        self.anchor()
+
+    def show_instead(self, messages: Sequence[Said]) -> None:
+        """Show a conversation and nothing of what was here."""
+        self.remove_children()
+        self.show_messages(messages)
+
+    def _show_more(self) -> None:
+        """What was said before the first message that is shown."""
+        first = self.query_one("#earlier")
+        self.mount_all(self._part_before(self._earlier), before=first)
+        first.remove()
+
+    def _part_before(self, end: int) -> list[Widget]:
+        """Widgets of the messages before one, and of how many there are before those."""
+        begin = max(0, end - _SHOWN_AT_FIRST)
+        widgets = [self._message(said) for said in self._messages[begin:end]]
+        self._earlier = begin
+        if begin:
+            words = f"… {counted(begin, 'message')} before; page up shows them."
+            widgets.insert(0, self._line(Text(words, self._colours.style("muted")), id="earlier"))
+        return widgets
+
+    def _message(self, said: Said) -> Widget:
+        if said.role == "user":
+            return self._line(self._by("you", Text(plain_text(said.content))))
+        return self._answer(plain_text(said.content), self._figures(said))
+
+    def _figures(self, said: Said) -> Text | None:
+        if said.figures is None:
+            return None
+        return Text(answer_words(said.figures, said.finish_reason), self._colours.style("muted"))
+
+    def _answer(self, text: str, figures: Text | None = None) -> AnswerView:
+        view = AnswerView(Text("model:", self._colours.style("foreground")), text, figures)
+        view.set_class(self._raw, "-raw")
+        return view
+
+    def _line(self, text: Text, id: str | None = None) -> Static:
+        return Static(text, markup=False, id=id)
+
+    def _by(self, who: str, text: Text) -> Text:
+        return Text.assemble((f"{who}: ", self._colours.style("accent")), text)
+
+    def question(self, text: str) -> Static:
+        """Show what the person asked."""
+        return self._say(self._by("you", Text(plain_text(text))))
+
+    def complain(self, message: str) -> None:
+        """Say what went wrong."""
+        self._say(self._by("lookahead", Text(message, self._colours.style("rejected"))))
+
+    def tell(self, message: str) -> None:
+        """Say something that is no part of the conversation."""
+        self._say(Text(message, self._colours.style("muted")))
+
+    def begin_answer(self, begun: str) -> AnswerView:
+        """An answer that comes, behind the beginning that it has already."""
+        answer = self._answer(begun)
+        self._mount(answer)
+        return answer
+
+    def end_answer(self, answer: AnswerView, said: Said) -> None:
+        """Say below an answer how it was decoded."""
+        figures = self._figures(said)
+        if figures is not None:
+            answer.end(figures)
+            self.anchor()
+
+    def last_answer(self) -> AnswerView:
+        """The newest answer that is shown."""
+        return self.query(AnswerView).last()
+
+    def show_answer_again(self, said: Said) -> None:
+        """Show an answer that was taken away for another one which did not come."""
+        self._mount(self._message(said))
+
+    def _say(self, text: Text) -> Static:
+        line = self._line(text)
+        self._mount(line)
+        return line
+
+    def _mount(self, widget: Widget) -> None:
+        self.mount(widget)
+        self.anchor()
+
+    def page(self, by: int) -> None:
+        """Look at what was said earlier or later."""
+        if by < 0 and self.scroll_y == 0 and self._earlier:
+            self._show_more()
+        self.scroll_relative(y=by * max(1, self.size.height - 2), animate=False)

@@ -1,0 +1,30 @@
+"""The line above a conversation: what answers, how it decodes, and what is done before the first step."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from lookahead_cli.trace.events import Progress
+from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.tui.loading import amount
+from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.theme import Theme
+
+
+def title_line(view: RunView, waiting_for: str, colours: Theme) -> Text:
+    """The run's model, settings and S; before there is a run, what is waited for."""
+    header = view.header
+    text = Text(no_wrap=True, overflow="ellipsis")
+    if header is None:
+        return text.append(waiting_for, colours.style("accent"))
+    text.append(header.model, colours.style("accent"))
+    text.append(f" · {header.dtype} · {header.device}", colours.style("muted"))
+    text.append(f" · {settings_words(header.config).removeprefix('lookahead ')}")
+    return text.append(f" · S {view.total.compression_ratio:.2f}", colours.style("free"))
+
+
+def doing(progress: Progress) -> str:
+    """Work before the first step, and how far it is."""
+    if not progress.total:
+        return progress.label
+    return f"{progress.label}, {amount(progress.done, progress.total, progress.unit)}"
