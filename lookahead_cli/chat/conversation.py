@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,37 +13,35 @@ from typing import TYPE_CHECKING, Protocol
 from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
 from lookahead_cli.errors import InputError, UsageError
 from lookahead_cli.sessions.records import Figures, Role
-from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
+from lookahead_cli.trace.events import Footer, StepEvent
+from lookahead_cli.tui import talk
+from lookahead_cli.tui.talk import Events, Report
 
 if TYPE_CHECKING:
     from lookahead_cli.models.language_model import LanguageModel
-    from lookahead_cli.sessions.records import SavedMessage
+    from lookahead_cli.sessions.records import SavedMessage, SessionInfo
     from lookahead_cli.sessions.store import Answer, Session
 
-Report = Callable[[Progress], None]
-Events = Iterator[Header | StepEvent | Footer]
 UNFINISHED = frozenset({"length", "cancelled", "cut"})
 """Ends of an answer after which it can be gone on with."""
 
 
-class Answerer(Protocol):
+class Answerer(talk.Answerer, Protocol):
     """Decodes prompts, with a model that it loads when it is first needed."""
-
-    @property
-    def spec(self) -> str:
-        """What `--model` says."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The same for people, with type and device once it is loaded."""
-        ...
 
     def load(self, report: Report) -> LanguageModel:
         """The model, loaded if that was not done.
 
         Raises:
             LookaheadError: It cannot be used.
+        """
+        ...
+
+    def change_model(self, spec: str, report: Report) -> None:
+        """Load another model in place of this one; where that fails, this one stays.
+
+        Raises:
+            LookaheadError: The other one cannot be used.
         """
         ...
 
@@ -208,6 +206,74 @@ class Conversation:
         self._forget_last(2)
         return question
 
+    def set_system(self, system: str | None) -> None:
+        """Change the system prompt of the turns to come."""
+        self.system = system
+        if self.session is not None:
+            self.session.set_system(system)
+
+    def change_model(self, spec: str, report: Report) -> None:
+        """Let another model answer from now on; where that fails, the one before stays.
+
+        Raises:
+            LookaheadError: The other one cannot be used.
+        """
+        self.answerer.change_model(spec, report)
+        self.left_out = 0
+        self._fed = None
+
+    def begin_anew(self) -> None:
+        """Forget what was said; it stays in its session, and a new one begins."""
+        session = self.session
+        if session is not None:
+            self._enter(session.store.create(self.answerer.spec, self.system))
+        else:
+            self._forget_all()
+
+    def sessions(self, text: str = "") -> list[SessionInfo]:
+        """The sessions that were kept, those alone that have a text in them.
+
+        Raises:
+            UsageError: The conversation is not kept.
+        """
+        return self._kept().store.sessions(text)
+
+    def go_to(self, name: str) -> str | None:
+        """Leave this conversation, and go on with a session.
+
+        Returns:
+            The session that it is a copy of, where another program has that one open.
+
+        Raises:
+            UsageError: The conversation is not kept, or is that session already.
+            InputError: There is no such session.
+        """
+        here = self._kept()
+        wanted = here.store.find(name)
+        if wanted.id == here.id:
+            raise UsageError(f"This is the session '{wanted.name}'.", "/sessions lists the others.")
+        session = here.store.open(wanted.id)
+        self._enter(session)
+        return session.copied_from
+
+    def close(self) -> None:
+        """Let others open its session."""
+        if self.session is not None:
+            self.session.close()
+
+    def _enter(self, session: Session) -> None:
+        self.close()
+        self._forget_all()
+        self.session = session
+        self.system = None
+        self._take_over(session)
+
+    def _forget_all(self) -> None:
+        self.messages = []
+        self.left_out = 0
+        self.unanswered = None
+        self._fed = None
+
     def rename(self, name: str) -> str:
         """Call the session something else.
 
@@ -218,7 +284,7 @@ class Conversation:
             UsageError: The conversation is not kept.
             InputError: The name is empty.
         """
-        return self._kept().store.rename(self._kept().id, name)
+        return self._kept().rename(name)
 
     def export(self, file: Path) -> None:
         """Write the conversation as Markdown, or as JSON to a file that is named so.

@@ -5,96 +5,31 @@ from __future__ import annotations
 import json as json_module
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
+
 from lookahead_cli.cli import checks, options
+from lookahead_cli.cli.chat_model import ChatModel
 from lookahead_cli.cli.console import note, writing_output
 from lookahead_cli.cli.groups import option, with_groups
-from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.output import can_show_a_screen, in_browser, interrupt_sets
 from lookahead_cli.cli.prompts import read_prompt, read_standard_input
 from lookahead_cli.cli.sessions import names as session_names
-from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from lookahead_cli.chat.conversation import Conversation
-    from lookahead_cli.decoding.pool import NGramPool
-    from lookahead_cli.models.language_model import LanguageModel
-    from lookahead_cli.models.pools import PoolRequest
     from lookahead_cli.sessions.records import SessionInfo
     from lookahead_cli.sessions.store import Session, SessionStore
-    from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
+    from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
 
 Form = Literal["text", "json", "jsonl"]
 _FENCE = "```"
-
-
-@dataclass(slots=True)
-class ChatModel:
-    """Decodes with a model that is loaded when it is first needed; its pool lives on from run to run.
-
-    Attributes:
-        options: Which model, and where.
-        config: The settings.
-        pools: N-grams that are there before the first question.
-        remarks: Sentences for the person once the screen is free.
-    """
-
-    options: ModelOptions
-    config: LookaheadConfig
-    pools: PoolRequest
-    remarks: list[str] = field(default_factory=list)
-    _model: LanguageModel | None = None
-    _draft: LanguageModel | None = None
-    _pool: NGramPool | None = None
-
-    @property
-    def spec(self) -> str:
-        """What `--model` says."""
-        return self.options.spec
-
-    @property
-    def title(self) -> str:
-        """What answers."""
-        if self._model is None:
-            return self.options.spec
-        return f"{self._model.name} · {self._model.dtype} · {self._model.device}"
-
-    def load(self, report: Callable[[Progress], None]) -> LanguageModel:
-        """Load the model, if that was not done."""
-        if self._model is None:
-            from lookahead_cli.trace.events import Progress
-
-            report(Progress("importing torch and transformers"))
-            from lookahead_cli.cli.live import load_models
-            from lookahead_cli.models.pools import open_pool
-
-            model, self._draft = load_models(self.options, "bfloat16", self.config, report)
-            if model.remark is not None:
-                self.remarks.append(model.remark)
-            self._pool = open_pool(model, self.config, self.pools)
-            self._model = model
-        return self._model
-
-    def run(
-        self, prompt_ids: Sequence[int], cancel: threading.Event, report: Callable[[Progress], None]
-    ) -> Iterator[Header | StepEvent | Footer]:
-        """The run on a prompt; KV cache and pool of earlier turns are used again."""
-        yield from self.load(report).run(
-            prompt_ids, self.config, pool=self._pool, draft=self._draft, cancel=cancel, on_progress=report
-        )
-
-    def close(self) -> None:
-        """Save the pool, where a file was named."""
-        if self._model is not None and self._pool is not None and self.pools.file is not None:
-            from lookahead_cli.models.pools import save_pool
-
-            save_pool(self._model, self._pool, self.pools.file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +81,7 @@ class SessionOptions:
 
 @with_groups
 def chat(
+    context: typer.Context,
     model: options.ModelOptions,
     setting: options.SettingOptions,
     sampling: options.SamplingOptions,
@@ -179,8 +115,12 @@ def chat(
     with ExitStack() as stack:
         store = _store(stack) if talk.save and (typed or named) else None
         known = None if store is None else _known(store, talk)
-        if known is not None and model.model is None:
-            model = replace(model, model=known.model)
+        if known is not None:
+            # A session's own model and system prompt: stronger than settings that stay, weaker than flags.
+            if not _is_flag(context, "model"):
+                model = replace(model, model=known.model)
+            if not _is_flag(context, "system"):
+                talk = replace(talk, system=None)
         config = options.config_of(
             model.spec, setting, sampling, max_new_tokens=max_new_tokens, method=method
         )
@@ -190,10 +130,11 @@ def chat(
         backend = ChatModel(model, config, checks.read_pools(pools, config))
         stack.callback(_tell, backend.remarks)
         stack.callback(backend.close)
-        session = None if store is None else _session(store, known, talk, model.spec, stack)
+        session = None if store is None else _session(store, known, talk, model.spec)
         from lookahead_cli.chat.conversation import Conversation
 
         conversation = Conversation(backend, session, talk.system)
+        stack.callback(conversation.close)
         if not on_screen:
             questions = iter([talk.prompt]) if talk.prompt is not None else _questions()
             form: Form = "json" if json else "jsonl" if jsonl else "text"
@@ -202,6 +143,12 @@ def chat(
 
         interrupted = run_chat(conversation, theme=theme, attached=attached)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
+
+
+def _is_flag(context: typer.Context, parameter: str) -> bool:
+    """True for what was said on the command line, and not by a settings file or the environment."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _has_screen() -> bool:
@@ -232,11 +179,8 @@ def _known(store: SessionStore, talk: SessionOptions) -> SessionInfo | None:
     return known[0] if talk.resume and known else None
 
 
-def _session(
-    store: SessionStore, known: SessionInfo | None, talk: SessionOptions, spec: str, stack: ExitStack
-) -> Session:
+def _session(store: SessionStore, known: SessionInfo | None, talk: SessionOptions, spec: str) -> Session:
     session = store.create(spec, talk.system, talk.session) if known is None else store.open(known.id)
-    stack.callback(session.close)
     if session.copied_from is not None:
         note(f"'{session.copied_from}' is open in another chat: this is a copy, '{session.info.name}'.")
     return session

@@ -91,8 +91,10 @@ def load_models(
 def settle_memory() -> None:
     """Leave what was loaded out of later garbage collections: torch and transformers are many objects.
 
-    Without this, collections take longer than drawing the screen does.
+    Without this, collections take longer than drawing the screen does. What was left out before and is of no
+    use any more, such as a model in whose place another one came, is given back.
     """
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
 

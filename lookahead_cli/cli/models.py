@@ -58,11 +58,11 @@ def _row(alias: Alias, *, is_default: bool) -> dict[str, Any]:
         "parameters": alias.parameters,
         "bytes": alias.bytes,
         "settings": None if None in settings else list(settings),
-        "cached": _is_cached(alias),
+        "cached": is_cached(alias),
     }
 
 
-def _is_cached(alias: Alias) -> bool:
+def is_cached(alias: Alias) -> bool:
     """True where loading needs no network: a converted copy of ours, or a snapshot of the hub's."""
     from lookahead_cli.locations import models_folder
 

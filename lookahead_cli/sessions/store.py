@@ -334,6 +334,19 @@ class Session:
             self.store.rename(self.id, _name_of(content))
         return self._add("user", content)
 
+    def rename(self, name: str) -> str:
+        """Call it something else; the first question does not give it another name then.
+
+        Returns:
+            The name it has now.
+
+        Raises:
+            InputError: The name is empty.
+        """
+        chosen = self.store.rename(self.id, name)
+        self._named = True
+        return chosen
+
     def answer(self, model: str, text: str = "", ids: Sequence[int] = ()) -> Answer:
         """Begin an answer to the last question.
 

@@ -3,15 +3,61 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lookahead_cli.sessions.records import Figures, Role
+from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.sessions.records import Figures, Role, SessionInfo
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 Report = Callable[[Progress], None]
 Events = Iterator[Header | StepEvent | Footer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model that may answer.
+
+    Attributes:
+        spec: What `--model` takes.
+        title: The same for people.
+        here: True where nothing has to be fetched.
+        download_bytes: Size of the files.
+        dtype: The type that it would compute in.
+        memory_bytes: Its weights in that type.
+        fits: True where the device has room for them, and a tenth to spare.
+        current: True for the one that answers.
+    """
+
+    spec: str
+    title: str
+    here: bool
+    download_bytes: int
+    dtype: str
+    memory_bytes: int
+    fits: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolFigures:
+    """What an n-gram pool holds.
+
+    Attributes:
+        ngrams: How many.
+        keys: First tokens that differ.
+        ngram_size: N.
+        guess_set_size: G.
+        sources: How many of them were last seen where.
+    """
+
+    ngrams: int
+    keys: int
+    ngram_size: int
+    guess_set_size: int
+    sources: Mapping[str, int]
 
 
 class Answerer(Protocol):
@@ -20,6 +66,53 @@ class Answerer(Protocol):
     @property
     def title(self) -> str:
         """Its name, for people."""
+        ...
+
+    @property
+    def spec(self) -> str:
+        """What `--model` says."""
+        ...
+
+    @property
+    def config(self) -> LookaheadConfig:
+        """The settings of the next run."""
+        ...
+
+    @property
+    def knows_roles(self) -> bool:
+        """False for a model without a chat template, which goes on with plain text."""
+        ...
+
+    def change(self, config: LookaheadConfig) -> None:
+        """Take settings for the runs to come.
+
+        Raises:
+            LookaheadError: They cannot work.
+        """
+        ...
+
+    def models(self) -> Sequence[ModelChoice]:
+        """The models to choose from; called in a worker thread."""
+        ...
+
+    def pool_figures(self) -> PoolFigures:
+        """What the pool holds.
+
+        Raises:
+            LookaheadError: There is none.
+        """
+        ...
+
+    def clear_pool(self) -> None:
+        """Forget every n-gram."""
+        ...
+
+    def save_pool(self, file: Path) -> None:
+        """Write the pool."""
+        ...
+
+    def load_pool(self, file: Path) -> None:
+        """Take the pool of a file in place of this one."""
         ...
 
     def load(self, report: Report) -> object:
@@ -92,6 +185,31 @@ class Talk(Protocol):
 
     def undo(self) -> str:
         """Take the last turn back; returns its question."""
+        ...
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt."""
+        ...
+
+    def set_system(self, system: str | None) -> None:
+        """Change the system prompt of the turns to come."""
+        ...
+
+    def change_model(self, spec: str, report: Report) -> None:
+        """Let another model answer from now on; called in a worker thread."""
+        ...
+
+    def begin_anew(self) -> None:
+        """Forget what was said; it stays in its session."""
+        ...
+
+    def sessions(self, text: str = "") -> Sequence[SessionInfo]:
+        """The sessions that have a text in them, the newest first."""
+        ...
+
+    def go_to(self, name: str) -> str | None:
+        """Go on with another session; returns the one that it had to copy, where that is open elsewhere."""
         ...
 
     def rename(self, name: str) -> str:

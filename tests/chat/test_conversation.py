@@ -180,3 +180,47 @@ def test_a_system_prompt_is_kept_with_the_session(model, store):
     assert isinstance(footer, Footer)
     talk.session.close()
     assert Conversation(TinyAnswerer(model), store.open(talk.session.id)).system == "Be brief."
+
+
+def test_a_conversation_begun_anew_leaves_the_old_one_in_its_session(talk, store):
+    ask(talk, "one two")
+    old = talk.session
+    talk.set_system("Be brief.")
+    talk.begin_anew()
+    assert (talk.messages, talk.system) == ([], "Be brief.")
+    ask(talk, "three")
+    assert contents(old) == ["one two", contents(old)[1]]
+    assert contents(talk.session)[0] == "three"
+    assert talk.session.info.system == "Be brief."
+
+
+def test_another_session_is_gone_on_with_and_the_one_before_can_be_opened_by_others(talk, store):
+    ask(talk, "one two")
+    first = talk.session
+    talk.begin_anew()
+    ask(talk, "three")
+    assert talk.go_to("one two") is None
+    assert [said.content for said in talk.messages] == contents(first)
+    assert store.open(store.find("three").id).copied_from is None
+    with pytest.raises(UsageError, match="This is the session 'one two'"):
+        talk.go_to("one")
+    with pytest.raises(InputError, match="no session called 'nine'"):
+        talk.go_to("nine")
+    assert talk.messages
+    ask(talk, "four")
+    assert contents(talk.session)[2] == "four"
+
+
+def test_a_session_that_was_named_first_keeps_the_name_when_a_question_comes(talk):
+    assert talk.rename("mine") == "mine"
+    ask(talk, "one two")
+    assert talk.session.info.name == "mine"
+
+
+def test_without_a_session_it_begins_anew_and_has_no_other_to_go_to(model):
+    talk = Conversation(TinyAnswerer(model))
+    ask(talk, "one two")
+    talk.begin_anew()
+    assert talk.messages == []
+    with pytest.raises(UsageError, match="is not kept"):
+        talk.go_to("one")

@@ -117,3 +117,27 @@ def test_what_does_not_go_together_is_refused(folder, capsys, flags, said):
 def test_a_missing_attachment_is_named(folder, capsys):
     assert asked(folder, "-p", "one", "--file", "nowhere.txt") == ExitCode.INPUT
     assert "There is no file 'nowhere.txt'" in capsys.readouterr().err
+
+
+def test_a_session_keeps_its_own_model_and_system_prompt_against_settings_and_not_against_flags(
+    folder, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert asked(folder, "-p", "one", "--session", "mine", "--system", "Be brief.") == 0
+    settings = tmp_path / "lookahead.toml"
+    settings.write_text('model = "smollm2-135m"\n[chat]\nsystem = "Be long."\n', encoding="utf-8")
+    again = ["chat", "-p", "two", "--session", "mine", "--dtype", "float32", "-t", "4", "--json"]
+    capsys.readouterr()
+    assert run(again) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == folder
+    assert run(["sessions", "export", "mine", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["system"] == "Be brief."
+    assert run([*again, "--system", "Be kind."]) == 0
+    capsys.readouterr()
+    assert run(["sessions", "export", "mine", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["system"] == "Be kind."
+    # Another session takes what is set.
+    assert asked(folder, "-p", "one", "--session", "other") == 0
+    capsys.readouterr()
+    assert run(["sessions", "export", "other", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["system"] == "Be long."
