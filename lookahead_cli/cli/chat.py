@@ -139,9 +139,12 @@ def chat(
             questions = iter([talk.prompt]) if talk.prompt is not None else _questions()
             form: Form = "json" if json else "jsonl" if jsonl else "text"
             return _plain(conversation, questions, attached, form)
+        from lookahead_cli.locations import data_folder
         from lookahead_cli.tui.chat import run_chat
+        from lookahead_cli.tui.kept import Kept
 
-        interrupted = run_chat(conversation, theme=theme, attached=attached)
+        kept = Kept(data_folder(), questions=talk.save)
+        interrupted = run_chat(conversation, theme=theme, attached=attached, kept=kept)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 

@@ -155,6 +155,12 @@ class ChatModel:
 
         return model_choices(self.options, self._model)
 
+    def model_names(self) -> Sequence[str]:
+        """The short names of models."""
+        from lookahead_cli.models.aliases import aliases
+
+        return tuple(aliases())
+
     def pool_figures(self) -> PoolFigures:
         """What the pool holds.
 
@@ -169,7 +175,7 @@ class ChatModel:
             keys=pool.keys,
             ngram_size=pool.ngram_size,
             guess_set_size=pool.guess_set_size,
-            sources=Counter(source for _, source in pool.entries()),
+            sources=Counter[str](source for _, source in pool.entries()),
         )
 
     def clear_pool(self) -> None:

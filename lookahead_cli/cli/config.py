@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +25,6 @@ config = typer.Typer(
     "./lookahead.toml, that than the environment (LOOKAHEAD_MODEL=…), and that than flags.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_EDITORS = ("nano", "vim", "vi", "notepad")
 _BEGINNING = """\
 # Settings of `lookahead`: the long names of its options, without the dashes.
 # Above all tables they count for every command but compare and bench, which measure with what their own
@@ -91,10 +89,12 @@ def edit(
     ] = False,
 ) -> int:
     """Open the settings in your editor ($VISUAL or $EDITOR), and check them afterwards."""
-    import subprocess
+    from lookahead_cli.tui.editor import edit_file, editor_is_named, find_editor
 
     file = settings_files()[local]
-    editor = _editor()
+    editor = find_editor()
+    if not sys.stdin.isatty() and not editor_is_named():
+        raise UsageError("An editor needs a terminal.", "`lookahead config path` says which file to edit.")
     if not file.exists():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,9 +103,7 @@ def edit(
             raise InputError(
                 f"'{file}' cannot be written ({error.strerror or error}).", "Check the folder's permissions."
             ) from error
-    ended = subprocess.run([*editor, str(file)], check=False).returncode
-    if ended != 0:
-        raise UsageError(f"The editor {editor[0]} ended with code {ended}.", f"Edit '{file}' by other means.")
+    edit_file(editor, file)
     check_file(_commands(context), file)
     note(f"'{file}' is in order.")
     return ExitCode.OK
@@ -161,20 +159,6 @@ def _print_table(commands: dict[str, Any], settings: list[Setting], *, every: bo
 
 def _value(value: object) -> str:
     return "" if value is None else json_module.dumps(value, ensure_ascii=False)
-
-
-def _editor() -> list[str]:
-    import shlex
-    import shutil
-
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    editor = shlex.split(named) if named else next(([each] for each in _EDITORS if shutil.which(each)), [])
-    if not editor or shutil.which(editor[0]) is None:
-        said = f"The editor '{named}' is not there." if named else "There is no editor."
-        raise UsageError(said, "Name one in the environment variable EDITOR.")
-    if not sys.stdin.isatty() and not named:
-        raise UsageError("An editor needs a terminal.", "`lookahead config path` says which file to edit.")
-    return editor
 
 
 def _template(commands: dict[str, Any]) -> str:

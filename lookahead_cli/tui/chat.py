@@ -4,55 +4,64 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
 from textual import on
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import Resize
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer as KeyBar
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from lookahead_cli.errors import LookaheadError
-from lookahead_cli.sessions.words import total_words
 from lookahead_cli.trace.events import Header, Progress
-from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.answer_text import text_so_far, tokens_so_far
 from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.chat_column import ConversationColumn
-from lookahead_cli.tui.chat_commands import code_blocks, completions, is_command, run_command
-from lookahead_cli.tui.chat_keys import CHAT_KEYS
-from lookahead_cli.tui.chat_panels import PanelsColumn
+from lookahead_cli.tui.chat_commands import COMMANDS
+from lookahead_cli.tui.chat_keys import CHAT_KEYS, IN_THE_TABLE
+from lookahead_cli.tui.chat_panels import ALL, PanelsColumn
 from lookahead_cli.tui.chat_title import doing, title_line
 from lookahead_cli.tui.commands import commands_of
+from lookahead_cli.tui.editor import edit_text, find_editor
 from lookahead_cli.tui.feed import Feed
+from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.slash import is_command, offers, palette, run_command
 from lookahead_cli.tui.source import EventSource
-from lookahead_cli.tui.talk import Answerer, Events, Report, Talk
+from lookahead_cli.tui.suggestions import Suggestions
+from lookahead_cli.tui.talk import Events, Report, Talk
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.token_text import plain_text
 
 _WELCOME = (
-    "Ask something below: enter sends, shift+enter or ctrl+j begins a new line, esc stops an answer, "
-    "F2 shows or hides the decoding panels, ctrl+q leaves."
+    "Ask something below: enter sends, shift+enter or ctrl+j begins a new line, esc stops an answer, / lists "
+    "the commands, F2 shows or hides the decoding panels, ctrl+q leaves."
 )
 
 
 class _Loading:
-    """Loading the model as a source of progress alone."""
+    """Loading a model as a source of progress alone.
 
-    def __init__(self, answerer: Answerer) -> None:
-        self._answerer = answerer
+    Args:
+        load: Does it.
+        spec: What another model is called, None for the first one.
+    """
+
+    def __init__(self, load: Callable[[Report], object], spec: str | None = None) -> None:
+        self.spec = spec
+        self._load = load
 
     def events(self, cancel: threading.Event, report: Report) -> Events:
-        self._answerer.load(report)
+        self._load(report)
         return iter(())
 
 
@@ -71,6 +80,7 @@ class ChatApp(App[None]):
         theme: The colours.
         notice: A sentence to show at the start.
         attached: Text that goes before the first question.
+        kept: What is remembered from run to run.
     """
 
     TITLE = "lookahead chat"
@@ -80,8 +90,17 @@ class ChatApp(App[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = CHAT_KEYS
 
-    def __init__(self, talk: Talk, theme: Theme, *, notice: str | None = None, attached: str = "") -> None:
+    def __init__(
+        self,
+        talk: Talk,
+        theme: Theme,
+        *,
+        notice: str | None = None,
+        attached: str = "",
+        kept: Kept | None = None,
+    ) -> None:
         super().__init__()
+        self.colours = theme
         self.view = self._view_before = RunView()
         self.leaving = False
         self.interrupted = False
@@ -89,9 +108,9 @@ class ChatApp(App[None]):
         self._talk = talk
         self._attached = attached
         self._notice = notice
-        self._colours = theme
+        self._kept = kept or Kept(None)
         self._feed: Feed | None = None
-        self._loaded = False
+        self._loading: _Loading | None = None
         self._early_question: str | None = None
         self._asked: str | None = None
         self._begun = ""
@@ -103,10 +122,16 @@ class ChatApp(App[None]):
         """Title, conversation and panels, input line, keys."""
         yield Static(id="title", markup=False)
         with Horizontal(id="body"):
-            yield ConversationColumn(self._colours)
-            yield PanelsColumn(self._colours)
+            yield ConversationColumn(self.colours)
+            yield PanelsColumn(self.colours, self._kept.panels())
+        suggestions = Suggestions(self.colours)
+        yield suggestions
         yield PromptInput(
-            self._colours, placeholder="Ask something, and press enter", completions=completions
+            self.colours,
+            suggestions,
+            partial(offers, COMMANDS, self),
+            placeholder="Ask something, or / for the commands",
+            sent=self._kept.questions(),
         )
         yield KeyBar(show_command_palette=False, compact=True)
 
@@ -132,18 +157,28 @@ class ChatApp(App[None]):
 
     def on_mount(self) -> None:
         """Put on the colours; the input line has the keys."""
-        self.register_theme(textual_theme(self._colours))
+        self.register_theme(textual_theme(self.colours))
         self.theme = "lookahead"
         self.set_interval(1 / REDRAWS_A_SECOND, self._tick)
         self.line.focus()
         if self._notice is not None:
             self.notify(self._notice, severity="warning", timeout=10, markup=False)
         self.column.tell(_WELCOME)
-        self._show_title()
+        if self._talk.system is not None:
+            self.tell(f"System prompt: {self._talk.system}")
+        self.show_title()
         self.column.show_messages(self._talk.messages)
         if self._talk.unanswered is not None:
             self.line.put(self._talk.unanswered)
-        self._drive(_Loading(self._talk.answerer))
+        self._load(_Loading(self._talk.answerer.load))
+
+    @property
+    def _loaded(self) -> bool:
+        return self._loading is None
+
+    def _load(self, loading: _Loading) -> None:
+        self._loading = loading
+        self._drive(loading)
 
     def _drive(self, source: EventSource) -> None:
         self._feed = Feed(source, None, lambda: None)
@@ -160,14 +195,14 @@ class ChatApp(App[None]):
     def ask(self, event: PromptInput.Submitted) -> None:
         """Send the text, once the model is there and the answer before has ended."""
         if event.text.startswith("/") and is_command(event.text):
-            self.line.take(event.text)
-            self._command(event.text)
+            self._take(event.text)
+            self.command(event.text)
         elif self._feed is None:
-            self.line.take(event.text)
+            self._take(event.text)
             self._question = self.column.question(event.text)
             self._ask(event.text)
         elif not self._loaded and self._early_question is None:
-            self.line.take(event.text)
+            self._take(event.text)
             self._early_question = event.text
             self._question = self.column.question(event.text)
         else:
@@ -178,10 +213,14 @@ class ChatApp(App[None]):
         whole = self._attached + question
         self._follow(lambda cancel, report: self._talk.ask(whole, cancel, report))
 
-    def _command(self, text: str) -> None:
+    def _take(self, text: str) -> None:
+        self.line.take(text)
+        self._kept.add_question(text)
+
+    def command(self, text: str) -> None:
         """Do what a line that begins with a slash says; a mistake is said below the conversation."""
         try:
-            run_command(self, text)
+            run_command(COMMANDS, self, text)
         except LookaheadError as error:
             self.complain(str(error))
 
@@ -193,7 +232,8 @@ class ChatApp(App[None]):
         """Say something that is no part of the conversation."""
         self.column.tell(message)
 
-    def _idle(self) -> bool:
+    def idle(self) -> bool:
+        """True where nothing is answered or loaded; it is said if something is."""
         if self._feed is not None:
             coming = (
                 "An answer is still coming; Esc stops it." if self._loaded else "The model is being loaded."
@@ -203,7 +243,7 @@ class ChatApp(App[None]):
 
     def action_retry(self) -> None:
         """Answer the last question again."""
-        if self._idle():
+        if self.idle():
             if not self._talk.messages:
                 self.complain("Nothing was answered yet. Ask something first.")
                 return
@@ -213,7 +253,7 @@ class ChatApp(App[None]):
 
     def action_go_on(self) -> None:
         """Go on with an answer that was stopped, or cut by its length."""
-        if self._idle():
+        if self.idle():
             if not self._talk.can_go_on:
                 self.complain("The last answer ended by itself. Ask for more in words.")
                 return
@@ -224,7 +264,7 @@ class ChatApp(App[None]):
 
     def action_undo(self) -> None:
         """Take the last turn back; its question returns to the input line."""
-        if not self._idle():
+        if not self.idle():
             return
         try:
             question = self._talk.undo()
@@ -239,25 +279,54 @@ class ChatApp(App[None]):
         self.column.raw = not self.column.raw
         self._stream()
 
-    def action_copy(self, what: str = "answer") -> None:
-        """Copy the last answer, or its blocks of code, to the terminal's clipboard."""
-        answers = [said.content for said in self._talk.messages if said.role == "assistant"]
-        if not answers:
-            self.complain("There is nothing to copy yet.")
-            return
-        blocks = code_blocks(answers[-1])
-        if what == "code" and not blocks:
-            self.complain("The last answer has no block of code.")
-            return
-        text = "\n".join(blocks) if what == "code" else answers[-1]
-        self.copy_to_clipboard(text)
-        named = counted(len(blocks), "block") + " of code" if what == "code" else "the last answer"
-        self.notify(f"Copied {named}: {counted(len(text), 'character')}.", markup=False)
+    def action_copy(self) -> None:
+        """Copy the last answer."""
+        self.command("/copy")
 
-    def stats(self) -> str:
-        """All answers so far in a sentence."""
-        figures = [said.figures for said in self._talk.messages if said.figures is not None]
-        return total_words(figures) or "Nothing was answered yet."
+    def action_commands(self) -> None:
+        """Say the commands."""
+        self.command("/help")
+
+    @on(PromptInput.EditorWanted)
+    def edit(self) -> None:
+        """The shell's chord asks for the editor as well."""
+        self.action_editor()
+
+    def action_editor(self) -> None:
+        """Let the person's own editor have the line."""
+        try:
+            editor = find_editor()
+            with self.suspend():
+                text = edit_text(editor, self.line.text)
+        except SuspendNotSupported:
+            self.complain("An editor needs a terminal of its own, and here is none.")
+        except LookaheadError as error:
+            self.complain(str(error))
+        else:
+            self.line.put(text)
+
+    @on(OptionList.OptionSelected, "#suggestions")
+    def finish_line(self, event: OptionList.OptionSelected) -> None:
+        """Take the line that was clicked."""
+        self.line.finish(self.query_one(Suggestions).line_of(event.option_index))
+
+    def change_model(self, spec: str) -> None:
+        """Load another model, which goes on with the conversation; Esc keeps the one that answers."""
+        if self.idle():
+            self.tell(f"{spec} is loaded; esc keeps {self._talk.answerer.spec}.")
+            self._load(_Loading(partial(self._talk.change_model, spec), spec))
+
+    def show_conversation(self, heading: str) -> None:
+        """Show another conversation, and nothing of the one before."""
+        self._question = self._answer = None
+        self.view = RunView()
+        self.column.show_instead(self._talk.messages)
+        self.tell(heading)
+        if self._talk.system is not None:
+            self.tell(f"System prompt: {self._talk.system}")
+        if self._talk.unanswered is not None:
+            self.line.put(self._talk.unanswered)
+        self._show_run()
 
     def _follow(self, run: Callable[[threading.Event, Report], Events]) -> None:
         """Show an answer while it comes."""
@@ -288,12 +357,13 @@ class ChatApp(App[None]):
             self._end(feed)
 
     def _show_run(self) -> None:
-        self._show_title()
+        self.show_title()
         self.panels.show(self.view)
 
-    def _show_title(self) -> None:
+    def show_title(self) -> None:
+        """Say what answers, and how."""
         waiting_for = self._status or self._talk.answerer.title
-        self.query_one("#title", Static).update(title_line(self.view, waiting_for, self._colours))
+        self.query_one("#title", Static).update(title_line(self.view, waiting_for, self.colours))
 
     def _stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
@@ -305,17 +375,17 @@ class ChatApp(App[None]):
             return
         if self.view.steps or self.view.footer:
             # Every token in its colour is much to draw: while it comes only where it is looked at.
-            colours = (self._colours.style("accepted"), self._colours.style("foreground"))
+            colours = (self.colours.style("accepted"), self.colours.style("foreground"))
             looked_at = self.column.raw or self.view.footer
             tokens = tokens_so_far(self.view, self._begun, colours) if looked_at else None
             answer.show(self._begun + text_so_far(self.view), tokens)
         elif self._feed is not None:
-            answer.waits(Text(f"{self._status}…", self._colours.style("muted")))
+            answer.waits(Text(f"{self._status}…", self.colours.style("muted")))
 
     def _end(self, feed: Feed) -> None:
         self._feed = None
-        if not self._loaded:
-            self._end_loading(feed)
+        if self._loading is not None:
+            self._end_loading(feed, self._loading)
             return
         footer = self.view.footer
         if isinstance(feed.failure, LookaheadError):
@@ -333,18 +403,33 @@ class ChatApp(App[None]):
         if self._answer is not None:
             self.column.end_answer(self._answer, self._talk.messages[-1])
 
-    def _end_loading(self, feed: Feed) -> None:
-        """Without its model a chat has nothing to do; with it, what was asked meanwhile is answered."""
-        if feed.failure is not None or feed.cancelled:
-            self.failure = feed.failure
+    def _end_loading(self, feed: Feed, loading: _Loading) -> None:
+        """Without a model a chat has nothing to do; with one, what was asked meanwhile is answered."""
+        is_first, failure = loading.spec is None, feed.failure
+        if (is_first and (failure or feed.cancelled)) or not isinstance(failure, LookaheadError | None):
+            self.failure = failure
             self.exit()
             return
-        self._loaded = True
+        self._loading = None
         self._status = ""
-        self._show_title()
-        if self._early_question is not None:
-            self._ask(self._early_question)
-            self._early_question = None
+        answerer = self._talk.answerer
+        if failure is not None:
+            self.complain(str(failure))
+        elif feed.cancelled:
+            self.tell(f"{answerer.spec} answers as before.")
+        elif not is_first:
+            self.view = RunView()
+            self.tell(f"{answerer.title} answers from now on.")
+        if not answerer.knows_roles:
+            self.tell(
+                f"{answerer.spec} has no chat template: it goes on with the conversation as plain text."
+            )
+        self.show_title()
+        early, self._early_question = self._early_question, None
+        if early is not None and (failure or feed.cancelled):
+            self._take_back(early)
+        elif early is not None:
+            self._ask(early)
 
     def _put_back(self) -> None:
         """Nothing came: the conversation has taken the question back, and it returns to the input line."""
@@ -368,20 +453,26 @@ class ChatApp(App[None]):
 
     def action_stop(self) -> None:
         """End the answer within one step; what was asked while the model is loaded is taken back."""
-        if self._feed is not None and self._loaded:
+        loading_first = self._loading is not None and self._loading.spec is None
+        if self._feed is not None and not loading_first:
             self._feed.cancel()
         elif self._early_question is not None:
             self._take_back(self._early_question)
             self._early_question = None
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action, for the command palette."""
-        yield from commands_of(screen)
+        """Every command, and the keys that are none, for the command palette."""
+        if not isinstance(screen, ModalScreen):
+            yield from palette(COMMANDS, self)
+        yield from commands_of(screen, without=IN_THE_TABLE)
 
-    def action_panels(self) -> None:
-        """Show or hide the panels."""
-        self.panels.toggle()
+    def action_panels(self, name: str = ALL) -> None:
+        """Show or hide the panels, or one of them; it stays so."""
+        self.panels.toggle(name)
+        self._kept.keep_panels(self.panels.wanted)
         self._place_panels()
+        if self.view.header is not None:
+            self.panels.show(self.view)
 
     def action_scroll(self, by: int) -> None:
         """Look at what was said earlier or later."""
@@ -404,13 +495,14 @@ class ChatApp(App[None]):
         self.leaving = True
 
 
-def run_chat(talk: Talk, *, theme: str | None, attached: str = "") -> bool:
+def run_chat(talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | None = None) -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
 
     Args:
         talk: The conversation.
         theme: A theme's name or file, None for the default.
         attached: Text that goes before the first question.
+        kept: What is remembered from run to run.
 
     Returns:
         True where Ctrl+C ended it.
@@ -420,7 +512,7 @@ def run_chat(talk: Talk, *, theme: str | None, attached: str = "") -> bool:
     """
     colours, complaint = load_theme_or_default(theme)
     end_with_terminal()
-    app = ChatApp(talk, colours, notice=complaint, attached=attached)
+    app = ChatApp(talk, colours, notice=complaint, attached=attached, kept=kept)
     app.run()
     if app.failure is not None:
         raise app.failure

@@ -1,44 +1,177 @@
-"""Lines that begin with a slash: what a person may do in a chat besides asking."""
+"""The commands of the chat: what a person may do besides asking."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from difflib import get_close_matches
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from lookahead_cli.errors import UsageError
+from rich.text import Text
+
+from lookahead_cli.decoding.config import SOURCES, Method
+from lookahead_cli.errors import LookaheadError, UsageError
+from lookahead_cli.sessions.words import total_words
+from lookahead_cli.trace.settings import settings_words
+from lookahead_cli.trace.words import counted
+from lookahead_cli.tui.chat_settings import cost_words, setting_names, settings_table, with_setting
+from lookahead_cli.tui.clipboard import copy, part_to_copy
+from lookahead_cli.tui.picker import PickScreen, Row
+from lookahead_cli.tui.slash import Command, explained, nearest
+from lookahead_cli.tui.talk import ModelChoice
+from lookahead_cli.tui.token_text import plain_text
 
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
 
-_BLOCK = re.compile(
-    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
+_POOL_WORDS = ("clear", "save", "load")
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What a slash and a word do.
+def _when_idle(run: Callable[[ChatApp, str], object]) -> Callable[[ChatApp, str], object]:
+    """What changes a conversation waits until nothing is being answered."""
 
-    Attributes:
-        word: The word.
-        does: In a few words.
-        run: Does it, with what stands behind the word.
-        takes: What stands behind the word, empty for nothing.
-    """
+    def guarded(app: ChatApp, behind: str) -> object:
+        return run(app, behind) if app.idle() else None
 
-    word: str
-    does: str
-    run: Callable[[ChatApp, str], object]
-    takes: str = ""
+    return guarded
 
 
 def _help(app: ChatApp, _: str) -> None:
-    width = max(len(f"/{command.word} {command.takes}") for command in COMMANDS)
-    app.tell("\n".join(f"{f'/{each.word} {each.takes}':<{width}}  {each.does}" for each in COMMANDS))
+    app.tell(explained(COMMANDS))
+
+
+def _model(app: ChatApp, spec: str) -> None:
+    if spec:
+        app.change_model(spec)
+        return
+    choices = cache(app.talk.answerer.models)
+
+    def find(text: str) -> list[Row]:
+        wanted = text.lower()
+        return [
+            _model_row(app, choice)
+            for choice in choices()
+            if wanted in choice.spec.lower() or wanted in choice.title.lower()
+        ]
+
+    def chosen(spec: str | None) -> None:
+        if spec is not None:
+            app.change_model(spec)
+
+    app.push_screen(
+        PickScreen("MODELS", ("model", "here", "files", "dtype", "weights", "fits"), find), chosen
+    )
+
+
+def _model_row(app: ChatApp, choice: ModelChoice) -> Row:
+    style = app.colours.style
+    name = Text(choice.spec, style("accent") if choice.current else style("foreground"))
+    if choice.current:
+        name.append("  answers now", style("muted"))
+    return Row(
+        choice.spec,
+        (
+            name,
+            Text("✓" if choice.here else "·", style("accepted" if choice.here else "muted")),
+            Text(_size(choice.download_bytes), style("muted")),
+            Text(choice.dtype, style("muted")),
+            Text(_size(choice.memory_bytes), style("foreground")),
+            Text("✓" if choice.fits else "✗ memory", style("accepted" if choice.fits else "rejected")),
+        ),
+    )
+
+
+def _system(app: ChatApp, text: str) -> None:
+    if text:
+        app.talk.set_system(None if text == "none" else text)
+    system = app.talk.system
+    app.tell(
+        "There is no system prompt. /system TEXT sets one." if system is None else f"System prompt: {system}"
+    )
+
+
+def _set(app: ChatApp, asked: str) -> None:
+    answerer = app.talk.answerer
+    if not asked:
+        app.tell(settings_table(answerer.config))
+    elif app.idle():
+        answerer.change(with_setting(answerer.config, asked))
+        app.tell(
+            f"From now on: {settings_words(answerer.config.as_mapping())}. {cost_words(answerer.config)}"
+        )
+        app.show_title()
+
+
+def _method(app: ChatApp, name: str) -> None:
+    methods = get_args(Method)
+    if name not in methods:
+        hint = nearest(name, methods) or f"Choose one of {', '.join(methods)}."
+        raise UsageError(f"There is no method called '{name}'.", hint)
+    _set(app, f"method {name}")
+
+
+def _pool(app: ChatApp, asked: str) -> None:
+    answerer = app.talk.answerer
+    word, _, name = asked.partition(" ")
+    file = Path(name.strip()).expanduser()
+    if word not in ("", *_POOL_WORDS):
+        raise UsageError(
+            f"/pool cannot '{word}'.", nearest(word, _POOL_WORDS) or "Say /pool clear, save or load."
+        )
+    if word in ("save", "load") and not name:
+        raise UsageError(f"/pool {word} needs a file.", f"Say /pool {word} FILE.")
+    if word == "clear":
+        answerer.clear_pool()
+    elif word == "save":
+        answerer.save_pool(file)
+        app.tell(f"The pool is in '{file}'.")
+    elif word == "load":
+        answerer.load_pool(file)
+    figures = answerer.pool_figures()
+    by_source = ", ".join(f"{count:,} {source}" for source, count in figures.sources.most_common())
+    app.tell(
+        f"The pool holds {figures.ngrams:,} n-grams of {figures.ngram_size} tokens under {figures.keys:,} "
+        f"keys, at most {figures.guess_set_size} a key" + (f": {by_source}." if by_source else ".")
+    )
+
+
+def _sessions(app: ChatApp, text: str) -> None:
+    talk = app.talk
+    talk.sessions()
+
+    def find(text: str) -> list[Row]:
+        style = app.colours.style
+        return [
+            Row(
+                info.name,
+                (
+                    Text(plain_text(info.name), style("foreground")),
+                    Text(counted(info.messages, "message"), style("muted")),
+                    Text(info.model.rpartition("/")[2], style("muted")),
+                    Text(time.strftime("%Y-%m-%d %H:%M", time.localtime(info.updated)), style("muted")),
+                ),
+            )
+            for info in talk.sessions(text)
+        ]
+
+    def chosen(name: str | None) -> None:
+        if name is not None:
+            app.command(f"/load {name}")
+
+    app.push_screen(PickScreen("SESSIONS", ("session", "said", "model", "last"), find), chosen)
+
+
+def _load(app: ChatApp, name: str) -> None:
+    copied_from = app.talk.go_to(name)
+    said = f"'{copied_from}' is open in another chat: this is a copy." if copied_from else ""
+    app.show_conversation(f"Gone on with a session. {said}".strip())
+
+
+def _clear(app: ChatApp, _: str) -> None:
+    app.talk.begin_anew()
+    app.show_conversation("A new conversation. The one before is in /sessions, where it was kept.")
 
 
 def _save(app: ChatApp, name: str) -> None:
@@ -52,51 +185,90 @@ def _export(app: ChatApp, name: str) -> None:
 
 
 def _copy(app: ChatApp, what: str) -> None:
-    if what not in ("", "code"):
-        raise UsageError(f"/copy cannot copy '{what}'.", "Say /copy or /copy code.")
-    app.action_copy(what or "answer")
+    answers = [said.content for said in app.talk.messages if said.role == "assistant"]
+    text, named = part_to_copy(answers[-1] if answers else None, what)
+    copy(app, text)
+    app.notify(f"Copied {named}: {counted(len(text), 'character')}.", markup=False)
+
+
+def _stats(app: ChatApp, _: str) -> None:
+    figures = [said.figures for said in app.talk.messages if said.figures is not None]
+    app.tell(total_words(figures) or "Nothing was answered yet.")
+
+
+def _session_names(app: ChatApp, _: str) -> Sequence[str]:
+    with suppress(LookaheadError):
+        return [info.name for info in app.talk.sessions()]
+    return ()
+
+
+def _setting_values(app: ChatApp, begun: str) -> Sequence[str]:
+    """Names of settings; behind some of them their values."""
+    values = {"method": get_args(Method), "sources": SOURCES}
+    name, space, _ = begun.partition(" ")
+    if space:
+        return [f"{name} {value}" for value in values.get(name, ())]
+    return [f"{name} " for name in setting_names()]
 
 
 COMMANDS = (
     Command("help", "these commands", _help),
-    Command("retry", "answer the last question again (ctrl+r)", lambda app, _: app.action_retry()),
-    Command("continue", "go on with a cut answer (ctrl+g)", lambda app, _: app.action_go_on()),
-    Command("undo", "take the last turn back, to ask otherwise (ctrl+t)", lambda app, _: app.action_undo()),
-    Command("copy", "the last answer, or its blocks of code (ctrl+o)", _copy, "[code]"),
-    Command("tokens", "the answers' tokens, a colour a step (F3)", lambda app, _: app.action_raw()),
-    Command("panels", "show or hide the decoding panels (F2)", lambda app, _: app.action_panels()),
-    Command("stats", "tokens and S of all answers", lambda app, _: app.tell(app.stats())),
+    Command(
+        "model",
+        "another model goes on with the conversation; alone it lists them",
+        _when_idle(_model),
+        "[NAME]",
+        values=lambda app, _: app.talk.answerer.model_names(),
+    ),
+    Command("system", "the system prompt: see it, set it, or none", _when_idle(_system), "[TEXT]"),
+    Command(
+        "set",
+        "the settings with their cost, or another value of one",
+        _set,
+        "[NAME VALUE]",
+        values=_setting_values,
+    ),
+    Command("method", "who guesses", _method, "NAME", values=lambda app, _: get_args(Method)),
+    Command("stats", "tokens and S of all answers", _stats),
+    Command(
+        "pool",
+        "what the n-gram pool holds; clear it, save FILE, load FILE",
+        _when_idle(_pool),
+        "[WORD]",
+        values=lambda app, _: _POOL_WORDS,
+    ),
+    Command("sessions", "the conversations that were kept, to choose from", _when_idle(_sessions)),
+    Command("load", "go on with another session", _when_idle(_load), "NAME", values=_session_names),
     Command("save", "give the session a name", _save, "NAME"),
+    Command("clear", "a new conversation; this one stays in the sessions", _when_idle(_clear)),
     Command("export", "write it as Markdown, or JSON for *.json", _export, "[FILE]"),
-    Command("quit", "leave (ctrl+q)", lambda app, _: app.action_leave()),
+    Command("retry", "answer the last question again", lambda app, _: app.action_retry(), key="ctrl+r"),
+    Command("continue", "go on with a cut answer", lambda app, _: app.action_go_on(), key="ctrl+g"),
+    Command(
+        "undo",
+        "take the last turn back: its question is in the line, to be changed",
+        lambda app, _: app.action_undo(),
+        key="ctrl+t",
+    ),
+    Command(
+        "copy",
+        "the last answer, its code, or one block of it",
+        _copy,
+        "[code [NUMBER]]",
+        key="ctrl+o",
+        values=lambda app, _: ("code",),
+    ),
+    Command("edit", "write the question in your own editor", lambda app, _: app.action_editor(), key="F4"),
+    Command("tokens", "the answers' tokens, a colour a step", lambda app, _: app.action_raw(), key="F3"),
+    Command(
+        "panels",
+        "show or hide the decoding panels; F5 to F8 one each",
+        lambda app, _: app.action_panels(),
+        key="F2",
+    ),
+    Command("quit", "leave", lambda app, _: app.action_leave(), key="ctrl+q"),
 )
 
 
-def is_command(text: str) -> bool:
-    """True for a slash and a word; a path or a fraction is a question."""
-    return re.fullmatch(r"/[a-z]+( .*)?", text) is not None
-
-
-def run_command(app: ChatApp, text: str) -> None:
-    """Do what a line says.
-
-    Raises:
-        LookaheadError: There is no such command, or it cannot be done.
-    """
-    word, _, behind = text[1:].partition(" ")
-    command = next((each for each in COMMANDS if each.word == word), None)
-    if command is None:
-        nearest = get_close_matches(word, [each.word for each in COMMANDS], n=1)
-        hint = f"Did you mean /{nearest[0]}?" if nearest else "/help names them."
-        raise UsageError(f"There is no command /{word}.", hint)
-    command.run(app, behind.strip())
-
-
-def completions(text: str) -> list[str]:
-    """The commands that a line may become."""
-    return [f"/{each.word}" for each in COMMANDS if text.startswith("/") and f"/{each.word}".startswith(text)]
-
-
-def code_blocks(markdown: str) -> list[str]:
-    """The contents of the blocks of code, the last one even where its end is missing."""
-    return [match[2] for match in _BLOCK.finditer(markdown)]
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
@@ -10,12 +12,15 @@ from lookahead_cli.tui.run_screen import LOW, NARROW
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 
+ALL = "all"
+
 
 class PanelsColumn(Vertical):
     """Window, pool, output and meter of the run that answers.
 
     Args:
         theme: The colours.
+        wanted: Which panels were asked for or hidden before, by id; `all` for the column.
     """
 
     DEFAULT_CSS = """
@@ -24,10 +29,15 @@ class PanelsColumn(Vertical):
     PanelsColumn #pool { height: 2fr; }
     """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, wanted: Mapping[str, bool]) -> None:
         super().__init__(id="panels")
         self._colours = theme
-        self._wanted: bool | None = None
+        self._wanted = dict(wanted)
+
+    @property
+    def wanted(self) -> Mapping[str, bool]:
+        """Which panels were asked for or hidden."""
+        return self._wanted
 
     def compose(self) -> ComposeResult:
         """One above another."""
@@ -36,25 +46,32 @@ class PanelsColumn(Vertical):
         yield AcceptedPanel(self._colours, id="accepted")
         yield MeterPanel(self._colours, id="meter")
 
-    def toggle(self) -> None:
-        """Show or hide them, whatever the width says."""
-        self._wanted = not self.display
+    def toggle(self, name: str = ALL) -> None:
+        """Show or hide one panel, or all, whatever the size says."""
+        if name == ALL:
+            self._wanted[ALL] = not self.display
+        else:
+            # A panel that nobody sees is asked for, not hidden.
+            self._wanted[name] = not (self.display and self.query_one(f"#{name}").display)
+            self._wanted[ALL] = True
 
     def place(self, width: int, height: int, view: RunView) -> None:
         """Find the panels their places on a screen of that size.
 
         Below 100 columns the conversation has the room, unless the panels were asked for.
         """
-        self.display = width >= NARROW if self._wanted is None else self._wanted
         low = height < LOW
         frame = 1 if low else 2
         # The window needs its rows and the meter its lines; pool and output share the rest.
         heights = {"window": (view.setting("ngram_size") or 5) + 1, "meter": 4 if low else 6}
         for panel in self.query(Panel):
+            assert panel.id is not None
             panel.compact = low
+            panel.display = self._wanted.get(panel.id, not low or panel.id != "accepted")
             if panel.id in heights:
                 panel.styles.height = heights[panel.id] + frame
-        self.query_one("#accepted").display = not low
+        shown = any(panel.display for panel in self.query(Panel))
+        self.display = shown and self._wanted.get(ALL, width >= NARROW)
 
     def show(self, view: RunView) -> None:
         """Show the run's newest step."""

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from lookahead_cli.tui.slash import Offer
+from lookahead_cli.tui.suggestions import Suggestions
 from lookahead_cli.tui.theme import Theme
 
 
 class PromptInput(TextArea):
     """Enter sends; Shift+Enter or Ctrl+J begins a new line; up and down go through what was sent before.
 
-    Tab finishes a word where somebody knows how.
+    Tab finishes a command, and a list of what it may become is there while one is typed.
+
+    Args:
+        theme: The colours.
+        suggestions: The list.
+        offers: The ways to finish a line.
+        sent: What was sent before, the newest last.
     """
 
     DEFAULT_CSS = """
@@ -46,20 +54,34 @@ class PromptInput(TextArea):
             super().__init__()
             self.text = text
 
+    class EditorWanted(Message):
+        """The text is to be edited outside."""
+
     def __init__(
-        self, theme: Theme, *, placeholder: str, completions: Callable[[str], list[str]] = lambda _: []
+        self,
+        theme: Theme,
+        suggestions: Suggestions,
+        offers: Callable[[str], list[Offer]],
+        *,
+        placeholder: str,
+        sent: Iterable[str] = (),
     ) -> None:
         super().__init__(
             soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder, id="prompt"
         )
         self.styles.background = theme.panel
-        self.sent: list[str] = []
-        self._completions = completions
+        self.sent = list(sent)
+        self._suggestions = suggestions
+        self._offers = offers
+        self._put: str | None = None
+        self._chord = False
         self._looked_at: int | None = None
         self._draft = ""
 
     def put(self, text: str) -> None:
-        """Fill the line with a text, the cursor behind it."""
+        """Fill the line with a text, the cursor behind it; what was not typed is not finished either."""
+        self._put = text
+        self._suggestions.offer([])
         self.text = text
         self.move_cursor(self.document.end)
 
@@ -81,10 +103,28 @@ class PromptInput(TextArea):
         self.insert("\n")
 
     def action_complete(self) -> None:
-        """Finish the word that was begun, where there is one way to."""
-        found = self._completions(self.text)
-        if len(found) == 1:
-            self.put(f"{found[0]} ")
+        """Take the line that was chosen from the list, or as much as all of them begin with."""
+        # Typed text may be newer than the list.
+        self._suggestions.offer(self._offers(self.text))
+        line = self._suggestions.chosen or self._suggestions.common
+        if len(line) > len(self.text):
+            self.finish(line)
+
+    def finish(self, line: str) -> None:
+        """Fill the line, and offer what may follow."""
+        self.put(line)
+        self._put = None
+        self._suggestions.offer(self._offers(line))
+
+    def action_close_list(self) -> None:
+        """Close the list."""
+        self._put = self.text
+        self._suggestions.offer([])
+
+    @on(TextArea.Changed)
+    def offer(self) -> None:
+        """Show the ways to finish what was typed."""
+        self._suggestions.offer([] if self.text == self._put else self._offers(self.text))
 
     def action_cursor_up(self, select: bool = False) -> None:
         """The line above, and above the first one the question before."""
@@ -102,12 +142,26 @@ class PromptInput(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         # In the queue of the typed characters: a binding would be looked up past those that still wait there.
-        action = {
+        action: dict[str, Callable[[], object]] = {
             "enter": self.action_submit,
             "shift+enter": self.action_newline,
             "ctrl+j": self.action_newline,
             "tab": self.action_complete,
         }
+        if self._suggestions.is_open:
+            action |= {
+                "up": lambda: self._suggestions.move(-1),
+                "down": lambda: self._suggestions.move(1),
+                "escape": self.action_close_list,
+            }
+            if self._suggestions.chosen is not None:
+                action["enter"] = self.action_complete
+        # Ctrl+X cuts a selection; alone it begins the shell's chord for an editor.
+        if event.key == "ctrl+x" and self.selection.is_empty:
+            action["ctrl+x"] = lambda: None
+        elif event.key == "ctrl+e" and self._chord:
+            action["ctrl+e"] = lambda: self.post_message(self.EditorWanted())
+        self._chord = event.key == "ctrl+x" and self.selection.is_empty
         if event.key in action:
             event.stop()
             event.prevent_default()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -57,7 +58,7 @@ class PoolFigures:
     keys: int
     ngram_size: int
     guess_set_size: int
-    sources: Mapping[str, int]
+    sources: Counter[str]
 
 
 class Answerer(Protocol):
@@ -93,6 +94,10 @@ class Answerer(Protocol):
 
     def models(self) -> Sequence[ModelChoice]:
         """The models to choose from; called in a worker thread."""
+        ...
+
+    def model_names(self) -> Sequence[str]:
+        """The short names of models; they are there at once."""
         ...
 
     def pool_figures(self) -> PoolFigures:

@@ -19,7 +19,7 @@ from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.trace.events import Progress
 from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.chat import ChatApp
-from lookahead_cli.tui.chat_commands import code_blocks, completions
+from lookahead_cli.tui.clipboard import code_blocks
 from lookahead_cli.tui.theme import load_theme
 from lookahead_cli.tui.token_text import plain_text
 from tests.tiny import save_tiny_model
@@ -369,5 +369,3 @@ async def test_the_tokens_are_shown_in_a_colour_a_step_and_the_text_again(folder
 def test_blocks_of_code_are_found_the_open_one_too():
     text = "Like this:\n```python\na = 1\n```\nor\n~~~\nb\n```\n~~~\nand\n````\nc\n```\nd"
     assert code_blocks(text) == ["a = 1\n", "b\n```\n", "c\n```\nd"]
-    assert completions("/co") == ["/continue", "/copy"]
-    assert completions("co") == []
