@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.table import Table
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widget import Widget
@@ -19,6 +20,23 @@ from lookahead_cli.tui.token_text import plain_text
 _SHOWN_AT_FIRST = 20
 
 
+class Rows(Static):
+    """Pairs, one below the other; what is too long goes on in its own column.
+
+    Attributes:
+        pairs: What they say.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[str, str]], theme: Theme) -> None:
+        self.pairs = tuple(pairs)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True, style=theme.style("accent"))
+        table.add_column(style=theme.style("muted"))
+        for left, right in self.pairs:
+            table.add_row(Text(left), Text(right))
+        super().__init__(table, markup=False)
+
+
 class ConversationColumn(VerticalScroll):
     """Shows messages, and follows its end until somebody looks back.
 
@@ -27,7 +45,9 @@ class ConversationColumn(VerticalScroll):
     """
 
     DEFAULT_CSS = """
-    ConversationColumn { width: 3fr; padding: 0 1; }
+    ConversationColumn { width: 3fr; padding: 0 1; scrollbar-size-vertical: 1; scrollbar-color: $primary 50%;
+                         scrollbar-background: $background; }
+    ConversationColumn > Rows { margin-bottom: 1; height: auto; }
     ConversationColumn > Static { margin-bottom: 1; height: auto; }
     """
 
@@ -107,6 +127,10 @@ class ConversationColumn(VerticalScroll):
     def tell(self, message: str) -> None:
         """Say something that is no part of the conversation."""
         self._say(Text(message, self._colours.style("muted")))
+
+    def tell_rows(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Say several things, each with its name."""
+        self._mount(Rows(pairs, self._colours))
 
     def begin_answer(self, begun: str) -> AnswerView:
         """An answer that comes, behind the beginning that it has already."""

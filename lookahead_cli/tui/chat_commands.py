@@ -16,7 +16,7 @@ from lookahead_cli.errors import LookaheadError, UsageError
 from lookahead_cli.sessions.words import total_words
 from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.trace.words import counted
-from lookahead_cli.tui.chat_settings import cost_words, setting_names, settings_table, with_setting
+from lookahead_cli.tui.chat_settings import cost_words, setting_names, settings_rows, with_setting
 from lookahead_cli.tui.clipboard import copy, part_to_copy
 from lookahead_cli.tui.picker import PickScreen, Row
 from lookahead_cli.tui.slash import Command, explained, nearest
@@ -39,7 +39,7 @@ def _when_idle(run: Callable[[ChatApp, str], object]) -> Callable[[ChatApp, str]
 
 
 def _help(app: ChatApp, _: str) -> None:
-    app.tell(explained(COMMANDS))
+    app.column.tell_rows(explained(COMMANDS))
 
 
 def _model(app: ChatApp, spec: str) -> None:
@@ -95,7 +95,8 @@ def _system(app: ChatApp, text: str) -> None:
 def _set(app: ChatApp, asked: str) -> None:
     answerer = app.talk.answerer
     if not asked:
-        app.tell(settings_table(answerer.config))
+        app.tell(cost_words(answerer.config))
+        app.column.tell_rows(settings_rows(answerer.config))
     elif app.idle():
         answerer.change(with_setting(answerer.config, asked))
         app.tell(

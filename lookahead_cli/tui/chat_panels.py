@@ -48,12 +48,15 @@ class PanelsColumn(Vertical):
 
     def toggle(self, name: str = ALL) -> None:
         """Show or hide one panel, or all, whatever the size says."""
+        panels = {panel.id: panel.display for panel in self.query(Panel) if panel.id is not None}
         if name == ALL:
+            self._wanted = {**self._wanted, ALL: True} if any(panels.values()) else {ALL: True}
             self._wanted[ALL] = not self.display
+        elif self.display:
+            self._wanted |= {name: not panels[name], ALL: True}
         else:
-            # A panel that nobody sees is asked for, not hidden.
-            self._wanted[name] = not (self.display and self.query_one(f"#{name}").display)
-            self._wanted[ALL] = True
+            # Where none was seen, that one is asked for, and no other.
+            self._wanted = {ALL: True, **dict.fromkeys(panels, False), name: True}
 
     def place(self, width: int, height: int, view: RunView) -> None:
         """Find the panels their places on a screen of that size.

@@ -44,13 +44,15 @@ def with_setting(config: LookaheadConfig, asked: str) -> LookaheadConfig:
     return replace(config, **{field: _parsed(name, _KINDS[field], text.strip())})
 
 
-def settings_table(config: LookaheadConfig) -> str:
-    """The settings a line each, with the nodes a step that one more of each costs."""
+def settings_rows(config: LookaheadConfig) -> list[tuple[str, str]]:
+    """The settings with their values, and the nodes a step that one more of each costs."""
     names = {field: name for name, field in reversed(list(setting_names().items()))}
-    rows = [(names[field], _value(getattr(config, field)), _cost(config, field)) for field in _KINDS]
-    wide, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-    lines = [f"{name:<{wide}}  {value:<{values}}  {cost}".rstrip() for name, value, cost in rows]
-    return "\n".join([cost_words(config), *lines])
+    values = {field: _value(getattr(config, field)) for field in _KINDS}
+    width = max(map(len, values.values()))
+    return [
+        (names[field], f"{value:<{width}}  {_cost(config, field)}".rstrip())
+        for field, value in values.items()
+    ]
 
 
 def cost_words(config: LookaheadConfig) -> str:

@@ -46,8 +46,8 @@ class PickScreen(ModalScreen[str | None]):
     PickScreen #pick { width: 100; max-width: 96%; height: auto; max-height: 90%; border: round $primary;
         padding: 0 1; background: $surface; border-title-color: $primary;
         border-subtitle-color: $foreground-muted; }
-    PickScreen Input { border: none; height: 1; padding: 0 1; }
-    PickScreen #heads { height: 1; padding: 0 1; margin-top: 1; color: $foreground-muted; }
+    PickScreen Input { border: none; height: 1; padding: 0; }
+    PickScreen #heads { height: 1; margin-top: 1; color: $foreground-muted; }
     PickScreen OptionList { border: none; height: auto; max-height: 22; padding: 0 1; background: $surface;
         scrollbar-size-vertical: 1; }
     """

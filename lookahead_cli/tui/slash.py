@@ -104,11 +104,9 @@ def offers(commands: Sequence[Command], app: ChatApp, text: str) -> list[Offer]:
     return [Offer(f"/{word} {value}") for value in values if value.startswith(behind) and value != behind]
 
 
-def explained(commands: Iterable[Command]) -> str:
-    """A line a command."""
-    listed = list(commands)
-    width = max(len(each.usage) for each in listed)
-    return "\n".join(f"{each.usage:<{width}}  {_with_key(each)}" for each in listed)
+def explained(commands: Iterable[Command]) -> list[tuple[str, str]]:
+    """How each command is typed, and what it does."""
+    return [(each.usage, _with_key(each)) for each in commands]
 
 
 def palette(commands: Iterable[Command], app: ChatApp) -> Iterator[SystemCommand]:
@@ -119,7 +117,7 @@ def palette(commands: Iterable[Command], app: ChatApp) -> Iterator[SystemCommand
             if command.needs_more
             else partial(app.command, f"/{command.word}")
         )
-        yield SystemCommand(command.usage, _with_key(command), run)
+        yield SystemCommand(f"/{command.word}", _with_key(command), run)
 
 
 def _with_key(command: Command) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from contextlib import asynccontextmanager
 
 import pytest
 from textual.events import Paste
@@ -11,77 +10,32 @@ from textual.events import Paste
 from lookahead_cli.chat.conversation import Conversation
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.cli.options import ModelOptions
-from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import UsageError
 from lookahead_cli.models.pools import PoolRequest
 from lookahead_cli.sessions.records import Figures
 from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.trace.events import Progress
 from lookahead_cli.tui.answer_view import AnswerView
-from lookahead_cli.tui.chat import ChatApp
 from lookahead_cli.tui.clipboard import code_blocks
-from lookahead_cli.tui.theme import load_theme
 from lookahead_cli.tui.token_text import plain_text
 from tests.tiny import save_tiny_model
+from tests.tui.chats import (
+    HeldAfterThreeSteps,
+    ask,
+    backend,
+    command,
+    conversation,
+    loading_when,
+    messages,
+    said,
+    titles,
+)
 from tests.tui.pilots import LARGE, SMALL, wait_until
-
-
-class HeldAfterThreeSteps(ChatModel):
-    """Goes on after its third event only when it is let, or stopped."""
-
-    def run(self, prompt_ids, cancel, report):
-        for number, event in enumerate(super().run(prompt_ids, cancel, report)):
-            yield event
-            if number == 3:
-                cancel.wait(60)
-
-
-def loading_when(allowed):
-    class Held(ChatModel):
-        def load(self, report):
-            allowed.wait(60)
-            return super().load(report)
-
-    return Held
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return str(save_tiny_model(tmp_path_factory.mktemp("chat-model")))
-
-
-def backend(folder, kind=ChatModel):
-    config = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=12)
-    return kind(ModelOptions(model=folder, device="cpu", dtype="float32"), config, PoolRequest())
-
-
-@asynccontextmanager
-async def conversation(answers, size=LARGE, system=None, session=None):
-    app = ChatApp(Conversation(answers, session, system), load_theme("dark"))
-    async with app.run_test(size=size) as pilot:
-        yield pilot, app
-
-
-async def ask(pilot, question):
-    await pilot.press(*question, "enter")
-
-
-def said(app):
-    shown = app.query("#talk > *").results()
-    return "\n".join(
-        f"{each.query_one('.name').render()} {each.text}\n{each.figures or ''}"
-        if isinstance(each, AnswerView)
-        else str(each.render())
-        for each in shown
-    )
-
-
-def messages(app):
-    return [(said.role, said.content) for said in app.talk.messages]
-
-
-def titles(app):
-    return str(app.query_one("#title").render())
 
 
 async def test_two_turns_are_answered_with_all_that_was_said_before(folder):
@@ -253,11 +207,6 @@ async def test_a_smaller_terminal_keeps_the_newest_lines_in_sight_and_an_answer_
         app._stream()
         await pilot.pause()
         assert talk.scroll_y == seen
-
-
-async def command(pilot, text):
-    pilot.app.query_one("PromptInput").put(text)
-    await pilot.press("enter")
 
 
 async def test_an_answer_is_given_again_gone_on_with_and_taken_back(folder):
