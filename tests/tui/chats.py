@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 
+import pyperclip
+
 from lookahead_cli.chat.conversation import Conversation
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.cli.options import ModelOptions
@@ -14,6 +16,9 @@ from lookahead_cli.tui.chat import ChatApp
 from lookahead_cli.tui.chat_column import Rows
 from lookahead_cli.tui.theme import load_theme
 from tests.tui.pilots import LARGE
+
+# A person's own clipboard is theirs.
+pyperclip.set_clipboard("no")
 
 
 class HeldAfterThreeSteps(ChatModel):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 
+import pyperclip
 import pytest
 from textual.widgets import OptionList
 
@@ -15,7 +17,7 @@ from lookahead_cli.sessions.records import Figures
 from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.tui.chat_commands import COMMANDS
 from lookahead_cli.tui.chat_settings import setting_names, settings_rows, with_setting
-from lookahead_cli.tui.clipboard import code_blocks, part_to_copy
+from lookahead_cli.tui.clipboard import code_blocks, copy, part_to_copy
 from lookahead_cli.tui.editor import edit_text, find_editor
 from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.picker import PickScreen
@@ -378,6 +380,18 @@ async def test_a_block_of_code_is_in_the_clipboard_and_it_is_said(folder, store)
         assert "Copied block of code 2: 2 characters." in [each.message for each in app._notifications]
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: app.clipboard == ANSWER)
+
+
+async def test_the_clipboard_of_the_system_gets_it_too(folder, tmp_path, monkeypatch):
+    program(tmp_path / "xclip", f'cat > "{tmp_path / "copied"}"')
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    pyperclip.set_clipboard("xclip")
+    try:
+        async with conversation(backend(folder)) as (_, app):
+            copy(app, "a text")
+    finally:
+        pyperclip.set_clipboard("no")
+    assert (tmp_path / "copied").read_text() == app.clipboard == "a text"
 
 
 def program(path, text):
