@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
-from rich.text import Text
 from textual import on
 from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import BindingType
@@ -18,58 +16,29 @@ from textual.widgets import Footer as KeyBar
 from textual.widgets import OptionList, Static
 
 from lookahead_cli.errors import LookaheadError
-from lookahead_cli.trace.events import Header, Progress
-from lookahead_cli.tui.answer_text import text_so_far, tokens_so_far
-from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.chat_column import ConversationColumn
 from lookahead_cli.tui.chat_commands import COMMANDS
 from lookahead_cli.tui.chat_keys import CHAT_KEYS, IN_THE_TABLE
 from lookahead_cli.tui.chat_panels import ALL, PanelsColumn
-from lookahead_cli.tui.chat_title import doing, title_line
+from lookahead_cli.tui.chat_title import title_line
+from lookahead_cli.tui.chat_turns import Turns
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.editor import edit_text, find_editor
-from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import is_command, offers, palette, run_command
-from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.suggestions import Suggestions
-from lookahead_cli.tui.talk import Events, Report, Talk
+from lookahead_cli.tui.talk import Talk
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
-from lookahead_cli.tui.token_text import plain_text
 
 _WELCOME = (
     "Ask something below: enter sends, shift+enter or ctrl+j begins a new line, esc stops an answer, / lists "
     "the commands, F2 shows or hides the decoding panels, ctrl+q leaves."
 )
-
-
-class _Loading:
-    """Loading a model as a source of progress alone.
-
-    Args:
-        load: Does it.
-        spec: What another model is called, None for the first one.
-    """
-
-    def __init__(self, load: Callable[[Report], object], spec: str | None = None) -> None:
-        self.spec = spec
-        self._load = load
-
-    def events(self, cancel: threading.Event, report: Report) -> Events:
-        self._load(report)
-        return iter(())
-
-
-class _Turn:
-    """One answer as a source of events."""
-
-    def __init__(self, run: Callable[[threading.Event, Report], Events]) -> None:
-        self.events = run
 
 
 class ChatApp(App[None]):
@@ -101,22 +70,13 @@ class ChatApp(App[None]):
     ) -> None:
         super().__init__()
         self.colours = theme
-        self.view = self._view_before = RunView()
+        self.turns = Turns(self, talk, attached)
         self.leaving = False
         self.interrupted = False
         self.failure: BaseException | None = None
         self._talk = talk
-        self._attached = attached
         self._notice = notice
         self._kept = kept or Kept(None)
-        self._feed: Feed | None = None
-        self._loading: _Loading | None = None
-        self._early_question: str | None = None
-        self._asked: str | None = None
-        self._begun = ""
-        self._question: Static | None = None
-        self._answer: AnswerView | None = None
-        self._status = talk.answerer.title
 
     def compose(self) -> ComposeResult:
         """Title, conversation and panels, input line, keys."""
@@ -134,6 +94,11 @@ class ChatApp(App[None]):
             sent=self._kept.questions(),
         )
         yield KeyBar(show_command_palette=False, compact=True)
+
+    @property
+    def view(self) -> RunView:
+        """The run that answers, or answered last."""
+        return self.turns.view
 
     @property
     def talk(self) -> Talk:
@@ -170,25 +135,14 @@ class ChatApp(App[None]):
         self.column.show_messages(self._talk.messages)
         if self._talk.unanswered is not None:
             self.line.put(self._talk.unanswered)
-        self._load(_Loading(self._talk.answerer.load))
-
-    @property
-    def _loaded(self) -> bool:
-        return self._loading is None
-
-    def _load(self, loading: _Loading) -> None:
-        self._loading = loading
-        self._drive(loading)
-
-    def _drive(self, source: EventSource) -> None:
-        self._feed = Feed(source, None, lambda: None)
-        self.run_worker(self._feed.drive, thread=True, exit_on_error=False)
+        self.turns.load()
 
     def on_resize(self, event: Resize) -> None:
         """Find the panels their places for the new size."""
-        self._place_panels()
+        self.place_panels()
 
-    def _place_panels(self) -> None:
+    def place_panels(self) -> None:
+        """Find the panels their places for this size and this run."""
         self.panels.place(*self.size, self.view)
 
     @on(PromptInput.Submitted)
@@ -197,21 +151,11 @@ class ChatApp(App[None]):
         if event.text.startswith("/") and is_command(event.text):
             self._take(event.text)
             self.command(event.text)
-        elif self._feed is None:
+        elif self.turns.may_ask():
             self._take(event.text)
-            self._question = self.column.question(event.text)
-            self._ask(event.text)
-        elif not self._loaded and self._early_question is None:
-            self._take(event.text)
-            self._early_question = event.text
-            self._question = self.column.question(event.text)
+            self.turns.ask(event.text)
         else:
             self.notify("The answer before is still coming; Esc stops it.", markup=False)
-
-    def _ask(self, question: str) -> None:
-        self._asked, self._begun = question, ""
-        whole = self._attached + question
-        self._follow(lambda cancel, report: self._talk.ask(whole, cancel, report))
 
     def _take(self, text: str) -> None:
         self.line.take(text)
@@ -234,12 +178,11 @@ class ChatApp(App[None]):
 
     def idle(self) -> bool:
         """True where nothing is answered or loaded; it is said if something is."""
-        if self._feed is not None:
-            coming = (
-                "An answer is still coming; Esc stops it." if self._loaded else "The model is being loaded."
-            )
-            self.notify(coming, markup=False)
-        return self._feed is None
+        if self.turns.busy:
+            loading = self.turns.loading
+            said = "The model is being loaded." if loading else "An answer is still coming; Esc stops it."
+            self.notify(said, markup=False)
+        return not self.turns.busy
 
     def action_retry(self) -> None:
         """Answer the last question again."""
@@ -247,9 +190,8 @@ class ChatApp(App[None]):
             if not self._talk.messages:
                 self.complain("Nothing was answered yet. Ask something first.")
                 return
-            self._asked, self._begun = None, ""
             self.tell("The last question is answered again; the answer before is kept in the session.")
-            self._follow(self._talk.retry)
+            self.turns.retry()
 
     def action_go_on(self) -> None:
         """Go on with an answer that was stopped, or cut by its length."""
@@ -257,10 +199,7 @@ class ChatApp(App[None]):
             if not self._talk.can_go_on:
                 self.complain("The last answer ended by itself. Ask for more in words.")
                 return
-            self._asked, self._begun = None, plain_text(self._talk.messages[-1].content)
-            # It is shown once, and grows.
-            self.column.last_answer().remove()
-            self._follow(self._talk.go_on)
+            self.turns.go_on()
 
     def action_undo(self) -> None:
         """Take the last turn back; its question returns to the input line."""
@@ -271,13 +210,15 @@ class ChatApp(App[None]):
         except LookaheadError as error:
             self.complain(str(error))
             return
+        self.turns.forget()
         self.column.show_instead(self._talk.messages)
         self.line.put(question)
+        self.show_run()
 
     def action_raw(self) -> None:
         """Show the answers' tokens, or the answers as they read."""
         self.column.raw = not self.column.raw
-        self._stream()
+        self.turns.stream()
 
     def action_copy(self) -> None:
         """Copy the last answer."""
@@ -314,151 +255,42 @@ class ChatApp(App[None]):
         """Load another model, which goes on with the conversation; Esc keeps the one that answers."""
         if self.idle():
             self.tell(f"{spec} is loaded; esc keeps {self._talk.answerer.spec}.")
-            self._load(_Loading(partial(self._talk.change_model, spec), spec))
+            self.turns.change_model(spec)
 
     def show_conversation(self, heading: str) -> None:
         """Show another conversation, and nothing of the one before."""
-        self._question = self._answer = None
-        self.view = RunView()
+        self.turns.forget()
         self.column.show_instead(self._talk.messages)
         self.tell(heading)
         if self._talk.system is not None:
             self.tell(f"System prompt: {self._talk.system}")
         if self._talk.unanswered is not None:
             self.line.put(self._talk.unanswered)
-        self._show_run()
-
-    def _follow(self, run: Callable[[threading.Event, Report], Events]) -> None:
-        """Show an answer while it comes."""
-        self._answer = self.column.begin_answer(self._begun)
-        self._view_before, self.view = self.view, RunView()
-        self._drive(_Turn(run))
+        self.show_run()
 
     def _tick(self) -> None:
-        feed = self._feed
-        if feed is None:
-            if self.leaving:
-                self.exit()
-            return
-        news = feed.take()
-        finished = feed.finished
-        for event in news:
-            if isinstance(event, Progress):
-                self._status = doing(event)
-            else:
-                self.view.take(event)
-                self._status = ""
-            if isinstance(event, Header):
-                self._place_panels()
-        if news:
-            self._stream()
-            self._show_run()
-        if finished:
-            self._end(feed)
+        self.turns.tick()
+        if self.leaving and not self.turns.busy:
+            self.exit()
 
-    def _show_run(self) -> None:
+    def fail(self, failure: BaseException | None) -> None:
+        """Leave, and raise what failed where the screen was opened."""
+        self.failure = failure
+        self.exit()
+
+    def show_run(self) -> None:
+        """Show the newest step."""
         self.show_title()
         self.panels.show(self.view)
 
     def show_title(self) -> None:
         """Say what answers, and how."""
-        waiting_for = self._status or self._talk.answerer.title
+        waiting_for = self.turns.status or self._talk.answerer.title
         self.query_one("#title", Static).update(title_line(self.view, waiting_for, self.colours))
-
-    def _stream(self) -> None:
-        """The answer so far; the last step's footer brings the tokenizer's own text."""
-        answer = self._answer
-        if answer is None:
-            return
-        if not answer.is_mounted:
-            self.call_after_refresh(self._stream)
-            return
-        if self.view.steps or self.view.footer:
-            # Every token in its colour is much to draw: while it comes only where it is looked at.
-            colours = (self.colours.style("accepted"), self.colours.style("foreground"))
-            looked_at = self.column.raw or self.view.footer
-            tokens = tokens_so_far(self.view, self._begun, colours) if looked_at else None
-            answer.show(self._begun + text_so_far(self.view), tokens)
-        elif self._feed is not None:
-            answer.waits(Text(f"{self._status}…", self.colours.style("muted")))
-
-    def _end(self, feed: Feed) -> None:
-        self._feed = None
-        if self._loading is not None:
-            self._end_loading(feed, self._loading)
-            return
-        footer = self.view.footer
-        if isinstance(feed.failure, LookaheadError):
-            self.complain(str(feed.failure))
-        elif feed.failure is not None:
-            self.failure = feed.failure
-            self.exit()
-            return
-        if footer is None or (footer.finish_reason == "cancelled" and not footer.output_ids):
-            self._put_back()
-            return
-        if self._asked is not None:
-            self._attached = ""
-        self._asked = None
-        if self._answer is not None:
-            self.column.end_answer(self._answer, self._talk.messages[-1])
-
-    def _end_loading(self, feed: Feed, loading: _Loading) -> None:
-        """Without a model a chat has nothing to do; with one, what was asked meanwhile is answered."""
-        is_first, failure = loading.spec is None, feed.failure
-        if (is_first and (failure or feed.cancelled)) or not isinstance(failure, LookaheadError | None):
-            self.failure = failure
-            self.exit()
-            return
-        self._loading = None
-        self._status = ""
-        answerer = self._talk.answerer
-        if failure is not None:
-            self.complain(str(failure))
-        elif feed.cancelled:
-            self.tell(f"{answerer.spec} answers as before.")
-        elif not is_first:
-            self.view = RunView()
-            self.tell(f"{answerer.title} answers from now on.")
-        if not answerer.knows_roles:
-            self.tell(
-                f"{answerer.spec} has no chat template: it goes on with the conversation as plain text."
-            )
-        self.show_title()
-        early, self._early_question = self._early_question, None
-        if early is not None and (failure or feed.cancelled):
-            self._take_back(early)
-        elif early is not None:
-            self._ask(early)
-
-    def _put_back(self) -> None:
-        """Nothing came: the conversation has taken the question back, and it returns to the input line."""
-        if self._asked is not None:
-            self._take_back(self._asked)
-        elif self._answer is not None:
-            self._answer.remove()
-            if self._begun:
-                self.column.show_answer_again(self._talk.messages[-1])
-        self.view, self._status = self._view_before, ""
-        self._show_run()
-
-    def _take_back(self, question: str) -> None:
-        if not self.line.text:
-            self.line.put(question)
-        for said in (self._question, self._answer):
-            if said is not None:
-                said.remove()
-        self._question = self._answer = None
-        self._asked = None
 
     def action_stop(self) -> None:
         """End the answer within one step; what was asked while the model is loaded is taken back."""
-        loading_first = self._loading is not None and self._loading.spec is None
-        if self._feed is not None and not loading_first:
-            self._feed.cancel()
-        elif self._early_question is not None:
-            self._take_back(self._early_question)
-            self._early_question = None
+        self.turns.stop()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every command, and the keys that are none, for the command palette."""
@@ -470,7 +302,7 @@ class ChatApp(App[None]):
         """Show or hide the panels, or one of them; it stays so."""
         self.panels.toggle(name)
         self._kept.keep_panels(self.panels.wanted)
-        self._place_panels()
+        self.place_panels()
         if self.view.header is not None:
             self.panels.show(self.view)
 
@@ -488,10 +320,10 @@ class ChatApp(App[None]):
 
     def action_leave(self) -> None:
         """Stop within one step and leave; asked twice, leave at once."""
-        if self._feed is None or self.leaving:
+        if not self.turns.busy or self.leaving:
             self.exit()
             return
-        self._feed.cancel()
+        self.turns.cancel()
         self.leaving = True
 
 

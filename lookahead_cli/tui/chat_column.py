@@ -122,11 +122,11 @@ class ConversationColumn(VerticalScroll):
 
     def complain(self, message: str) -> None:
         """Say what went wrong."""
-        self._say(self._by("lookahead", Text(message, self._colours.style("rejected"))))
+        self._say(self._by("lookahead", Text(plain_text(message), self._colours.style("rejected"))))
 
     def tell(self, message: str) -> None:
         """Say something that is no part of the conversation."""
-        self._say(Text(message, self._colours.style("muted")))
+        self._say(Text(plain_text(message), self._colours.style("muted")))
 
     def tell_rows(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Say several things, each with its name."""

@@ -73,8 +73,10 @@ class PanelsColumn(Vertical):
             panel.display = self._wanted.get(panel.id, not low or panel.id != "accepted")
             if panel.id in heights:
                 panel.styles.height = heights[panel.id] + frame
-        shown = any(panel.display for panel in self.query(Panel))
-        self.display = shown and self._wanted.get(ALL, width >= NARROW)
+        shown = [panel for panel in self.query(Panel) if panel.display]
+        if len(shown) == 1 and shown[0].id in heights:
+            shown[0].styles.height = "1fr"
+        self.display = bool(shown) and self._wanted.get(ALL, width >= NARROW)
 
     def show(self, view: RunView) -> None:
         """Show the run's newest step."""

@@ -49,7 +49,7 @@ class PickScreen(ModalScreen[str | None]):
     PickScreen Input { border: none; height: 1; padding: 0; }
     PickScreen #heads { height: 1; margin-top: 1; color: $foreground-muted; }
     PickScreen OptionList { border: none; height: auto; max-height: 22; padding: 0 1; background: $surface;
-        scrollbar-size-vertical: 1; }
+        scrollbar-size-vertical: 1; scrollbar-color: $primary 50%; scrollbar-background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "Close", id="pick.close", tooltip="Change nothing"),

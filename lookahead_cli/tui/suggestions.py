@@ -22,7 +22,8 @@ class Suggestions(OptionList, can_focus=False):
 
     DEFAULT_CSS = """
     Suggestions { display: none; height: auto; max-height: 8; border: none; padding: 0 1;
-                  background: $surface; scrollbar-size-vertical: 1; }
+                  background: $surface; scrollbar-size-vertical: 1; scrollbar-color: $primary 50%;
+                  scrollbar-background: $surface; }
     Suggestions.-textual-compact { padding: 0 1; }
     Suggestions.-open { display: block; }
     Suggestions:focus { border: none; }

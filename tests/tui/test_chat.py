@@ -69,7 +69,7 @@ async def test_what_is_asked_while_the_model_is_loaded_can_be_taken_back(folder)
         await pilot.press("escape")
         assert app.query_one("PromptInput").text == "one"
         may_load.set()
-        await wait_until(pilot, lambda: app._loaded)
+        await wait_until(pilot, lambda: not app.turns.loading)
         assert "you: one" not in said(app)
         assert messages(app) == []
 
@@ -204,7 +204,7 @@ async def test_a_smaller_terminal_keeps_the_newest_lines_in_sight_and_an_answer_
         await pilot.press("pageup")
         await wait_until(pilot, lambda: talk.scroll_y < talk.max_scroll_y)
         seen = talk.scroll_y
-        app._stream()
+        app.turns.stream()
         await pilot.pause()
         assert talk.scroll_y == seen
 
@@ -220,9 +220,9 @@ async def test_an_answer_is_given_again_gone_on_with_and_taken_back(folder):
         await command(pilot, "/continue")
         await wait_until(pilot, lambda: len(messages(app)[-1][1]) > len(first[1]))
         # The figures of the part before are no longer there.
-        await wait_until(pilot, lambda: app._answer.figures and said(app).count("tokens in") == 2)
+        await wait_until(pilot, lambda: app.turns.answer.figures and said(app).count("tokens in") == 2)
         assert messages(app)[-1][1].startswith(first[1])
-        assert app._answer.text == plain_text(messages(app)[-1][1])
+        assert app.turns.answer.text == plain_text(messages(app)[-1][1])
         assert (
             said(app).count(plain_text(first[1])) == 2
         )  # the first answer, and the one that was gone on with
@@ -297,7 +297,7 @@ async def test_a_question_that_a_kill_left_without_an_answer_is_in_the_line(fold
     session = SessionStore(tmp_path).create("tiny")
     session.ask("one")
     async with conversation(backend(folder), session=session) as (pilot, app):
-        await wait_until(pilot, lambda: app._loaded)
+        await wait_until(pilot, lambda: not app.turns.loading)
         assert app.query_one("PromptInput").text == "one"
         assert messages(app) == []
 

@@ -55,7 +55,7 @@ def roleless(tmp_path_factory):
 
 
 def loaded(app):
-    return lambda: app._loaded and app._feed is None
+    return lambda: not app.turns.busy
 
 
 def suggested(app):
@@ -163,9 +163,10 @@ async def test_settings_are_listed_with_their_cost_and_the_next_answer_has_the_n
 
 async def test_the_system_prompt_is_shown_set_kept_and_taken_away(folder, tmp_path):
     session = SessionStore(tmp_path).create("tiny")
-    async with conversation(backend(folder), session=session, system="Be brief.") as (pilot, app):
+    async with conversation(backend(folder), session=session, system="Be\x1b[31m brief.") as (pilot, app):
         await wait_until(pilot, loaded(app))
-        assert "System prompt: Be brief." in said(app)
+        assert "System prompt: Be" in said(app)
+        assert "\x1b" not in said(app)
         await command(pilot, "/system Be kind.")
         await wait_until(pilot, lambda: "System prompt: Be kind." in said(app))
         assert session.info.system == "Be kind."
