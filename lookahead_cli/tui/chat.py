@@ -285,8 +285,8 @@ class ChatApp(App[None]):
 
     def show_title(self) -> None:
         """Say what answers, and how."""
-        waiting_for = self.turns.status or self._talk.answerer.title
-        self.query_one("#title", Static).update(title_line(self.view, waiting_for, self.colours))
+        line = title_line(self.view, self.turns.status, self._talk.answerer.title, self.colours)
+        self.query_one("#title", Static).update(line)
 
     def action_stop(self) -> None:
         """End the answer within one step; what was asked while the model is loaded is taken back."""

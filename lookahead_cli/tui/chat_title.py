@@ -11,12 +11,19 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 
 
-def title_line(view: RunView, waiting_for: str, colours: Theme) -> Text:
-    """The run's model, settings and S; before there is a run, what is waited for."""
+def title_line(view: RunView, status: str, title: str, colours: Theme) -> Text:
+    """What is done before a first step; else the run's model, settings and S, or what answers.
+
+    Args:
+        view: The run.
+        status: What is done, empty for nothing.
+        title: What answers.
+        colours: The colours.
+    """
     header = view.header
     text = Text(no_wrap=True, overflow="ellipsis")
-    if header is None:
-        return text.append(waiting_for, colours.style("accent"))
+    if status or header is None:
+        return text.append(status or title, colours.style("accent"))
     text.append(header.model, colours.style("accent"))
     text.append(f" · {header.dtype} · {header.device}", colours.style("muted"))
     text.append(f" · {settings_words(header.config).removeprefix('lookahead ')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from dataclasses import replace
 
 import pyperclip
 import pytest
@@ -213,8 +214,8 @@ async def test_esc_keeps_the_model_that_answers_while_another_one_is_loaded(fold
     class Slow(ChatModel):
         def change_model(self, spec, report):
             def held(progress):
-                may_load.wait(60)
                 report(progress)
+                may_load.wait(60)
 
             super().change_model(spec, held)
 
@@ -222,11 +223,13 @@ async def test_esc_keeps_the_model_that_answers_while_another_one_is_loaded(fold
         await wait_until(pilot, loaded(app))
         await command(pilot, f"/model {other}")
         await wait_until(pilot, lambda: "esc keeps" in said(app))
+        await wait_until(pilot, lambda: titles(app).startswith("importing torch"))
         await ask(pilot, "meanwhile")
         await pilot.press("escape")
         may_load.set()
         await wait_until(pilot, lambda: "answers as before" in said(app))
         assert (app.talk.answerer.spec, app.line.text) == (folder, "meanwhile")
+        assert "you: meanwhile" not in said(app)
         await pilot.press("enter")
         await wait_until(pilot, lambda: len(messages(app)) == 2)
 
@@ -238,9 +241,18 @@ async def test_a_model_without_a_chat_template_is_said_to_go_on_with_plain_text(
         await wait_until(pilot, lambda: len(messages(app)) == 2)
 
 
-async def test_the_models_are_listed_searched_and_chosen(folder):
-    async with conversation(backend(folder)) as (pilot, app):
+async def test_the_models_are_listed_searched_and_chosen(folder, other):
+    class OneMore(ChatModel):
+        def models(self):
+            default = next(each for each in super().models() if each.current or each.fits)
+            return [*super().models(), replace(default, spec=other, title="my own")]
+
+    async with conversation(backend(folder, OneMore)) as (pilot, app):
         await wait_until(pilot, loaded(app))
+        # It may be closed before its rows are there.
+        await command(pilot, "/model")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not isinstance(app.screen, PickScreen))
         await command(pilot, "/model")
         await wait_until(pilot, lambda: isinstance(app.screen, PickScreen) and app.screen.rows)
         assert "smollm2-135m" in screen_text(pilot)
@@ -252,6 +264,12 @@ async def test_the_models_are_listed_searched_and_chosen(folder):
         await pilot.press("escape")
         await wait_until(pilot, lambda: not isinstance(app.screen, PickScreen))
         assert app.talk.answerer.spec == folder
+        await command(pilot, "/model")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickScreen) and app.screen.rows)
+        await pilot.press(*"my own")
+        await wait_until(pilot, lambda: [row.value for row in app.screen.rows] == [other])
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "other · float32 · cpu answers from now on." in said(app))
 
 
 @pytest.fixture
