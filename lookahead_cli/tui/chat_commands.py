@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from lookahead_cli.decoding.config import SOURCES, Method
+from lookahead_cli.decoding.config import SOURCES
 from lookahead_cli.errors import LookaheadError, UsageError
 from lookahead_cli.sessions.words import total_words
 from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.trace.words import counted
-from lookahead_cli.tui.chat_settings import cost_words, setting_names, settings_rows, with_setting
+from lookahead_cli.tui.chat_settings import cost_words, settings_rows, with_setting
 from lookahead_cli.tui.clipboard import copy, part_to_copy
 from lookahead_cli.tui.picker import PickScreen, Row
 from lookahead_cli.tui.slash import Command, explained, nearest
@@ -26,7 +26,15 @@ from lookahead_cli.tui.token_text import plain_text
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
 
-_POOL_WORDS = ("clear", "save", "load")
+_POOL_WORDS = {"clear": "forget every n-gram", "save ": "into a FILE", "load ": "from a FILE"}
+_METHODS = {
+    "greedy": "nobody guesses: one token a step",
+    "jacobi": "one chain of W tokens, refined by every pass",
+    "prompt-lookup": "what followed the last tokens where they stood before",
+    "lookahead": "the 2D window and the n-gram pool",
+    "lookahead-reference": "the published implementation's rules",
+    "draft": "a smaller model, which --draft-model loads at the start",
+}
 
 
 def _when_idle(run: Callable[[ChatApp, str], object]) -> Callable[[ChatApp, str], object]:
@@ -106,9 +114,8 @@ def _set(app: ChatApp, asked: str) -> None:
 
 
 def _method(app: ChatApp, name: str) -> None:
-    methods = get_args(Method)
-    if name not in methods:
-        hint = nearest(name, methods) or f"Choose one of {', '.join(methods)}."
+    if name not in _METHODS:
+        hint = nearest(name, list(_METHODS)) or f"Choose one of {', '.join(_METHODS)}."
         raise UsageError(f"There is no method called '{name}'.", hint)
     _set(app, f"method {name}")
 
@@ -117,10 +124,9 @@ def _pool(app: ChatApp, asked: str) -> None:
     answerer = app.talk.answerer
     word, _, name = asked.partition(" ")
     file = Path(name.strip()).expanduser()
-    if word not in ("", *_POOL_WORDS):
-        raise UsageError(
-            f"/pool cannot '{word}'.", nearest(word, _POOL_WORDS) or "Say /pool clear, save or load."
-        )
+    words = [each.strip() for each in _POOL_WORDS]
+    if word not in ("", *words):
+        raise UsageError(f"/pool cannot '{word}'.", nearest(word, words) or "Say /pool clear, save or load.")
     if word in ("save", "load") and not name:
         raise UsageError(f"/pool {word} needs a file.", f"Say /pool {word} FILE.")
     if word == "clear":
@@ -197,19 +203,19 @@ def _stats(app: ChatApp, _: str) -> None:
     app.tell(total_words(figures) or "Nothing was answered yet.")
 
 
-def _session_names(app: ChatApp, _: str) -> Sequence[str]:
+def _session_names(app: ChatApp, _: str) -> Mapping[str, str]:
     with suppress(LookaheadError):
-        return [info.name for info in app.talk.sessions()]
-    return ()
+        return {info.name: counted(info.messages, "message") for info in app.talk.sessions()}
+    return {}
 
 
-def _setting_values(app: ChatApp, begun: str) -> Sequence[str]:
-    """Names of settings; behind some of them their values."""
-    values = {"method": get_args(Method), "sources": SOURCES}
+def _setting_values(app: ChatApp, begun: str) -> Mapping[str, str]:
+    """Settings as they are; behind some of them the values that they may have."""
+    values: dict[str, Mapping[str, str]] = {"method": _METHODS, "sources": dict.fromkeys(SOURCES, "")}
     name, space, _ = begun.partition(" ")
     if space:
-        return [f"{name} {value}" for value in values.get(name, ())]
-    return [f"{name} " for name in setting_names()]
+        return {f"{name} {value}": says for value, says in values.get(name, {}).items()}
+    return {f"{name} ": value for name, value in settings_rows(app.talk.answerer.config)}
 
 
 COMMANDS = (
@@ -219,7 +225,7 @@ COMMANDS = (
         "another model goes on with the conversation; alone it lists them",
         _when_idle(_model),
         "[NAME]",
-        values=lambda app, _: app.talk.answerer.model_names(),
+        values=lambda app, _: dict.fromkeys(app.talk.answerer.model_names(), ""),
     ),
     Command("system", "the system prompt: see it, set it, or none", _when_idle(_system), "[TEXT]"),
     Command(
@@ -229,7 +235,7 @@ COMMANDS = (
         "[NAME VALUE]",
         values=_setting_values,
     ),
-    Command("method", "who guesses", _method, "NAME", values=lambda app, _: get_args(Method)),
+    Command("method", "who guesses", _method, "NAME", values=lambda app, _: _METHODS),
     Command("stats", "tokens and S of all answers", _stats),
     Command(
         "pool",
@@ -257,7 +263,7 @@ COMMANDS = (
         _copy,
         "[code [NUMBER]]",
         key="ctrl+o",
-        values=lambda app, _: ("code",),
+        values=lambda app, _: {"code": "its blocks of code; a number behind it takes one"},
     ),
     Command("edit", "write the question in your own editor", lambda app, _: app.action_editor(), key="F4"),
     Command("tokens", "the answers' tokens, a colour a step", lambda app, _: app.action_raw(), key="F3"),

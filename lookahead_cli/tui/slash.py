@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -27,7 +27,7 @@ class Command:
         run: Does it, with what stands behind the word.
         takes: What stands behind the word, in square brackets where it may be missing; empty for nothing.
         key: A key that does the same, as it is displayed.
-        values: What may stand behind the word, after what was typed of it.
+        values: What may stand behind the word, and what is said of each, after what was typed of it.
     """
 
     word: str
@@ -35,7 +35,7 @@ class Command:
     run: Callable[[ChatApp, str], object]
     takes: str = ""
     key: str = ""
-    values: Callable[[ChatApp, str], Sequence[str]] = lambda app, begun: ()
+    values: Callable[[ChatApp, str], Mapping[str, str]] = lambda app, begun: {}
 
     @property
     def usage(self) -> str:
@@ -54,11 +54,18 @@ class Offer:
 
     Attributes:
         line: The line, finished.
+        takes: What may stand behind it.
         says: What it does, empty where the line says it.
     """
 
     line: str
+    takes: str = ""
     says: str = ""
+
+    @property
+    def usage(self) -> str:
+        """The line with what may stand behind it."""
+        return f"{self.line}{self.takes}".rstrip()
 
 
 def is_command(text: str) -> bool:
@@ -98,10 +105,14 @@ def offers(commands: Sequence[Command], app: ChatApp, text: str) -> list[Offer]:
         return []
     if not space:
         found = [each for each in commands if each.word.startswith(word)]
-        return [Offer(f"/{each.word} ", f"{each.takes}\t{each.does}") for each in found]
+        return [Offer(f"/{each.word} ", each.takes, each.does) for each in found]
     command = next((each for each in commands if each.word == word), None)
-    values = () if command is None else command.values(app, behind)
-    return [Offer(f"/{word} {value}") for value in values if value.startswith(behind) and value != behind]
+    values = {} if command is None else command.values(app, behind)
+    return [
+        Offer(f"/{word} {value}", says=says)
+        for value, says in values.items()
+        if value.startswith(behind) and value != behind
+    ]
 
 
 def explained(commands: Iterable[Command]) -> list[tuple[str, str]]:

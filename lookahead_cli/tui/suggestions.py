@@ -62,7 +62,7 @@ class Suggestions(OptionList, can_focus=False):
         self._offers = list(offers)
         self.set_class(self.is_open, "-open")
         self.clear_options()
-        width = max((len(_usage(offer)) for offer in offers), default=0)
+        width = max((len(offer.usage) for offer in offers), default=0)
         self.add_options([Option(self._row(offer, width)) for offer in offers])
         self.highlighted = None
 
@@ -80,9 +80,5 @@ class Suggestions(OptionList, can_focus=False):
         row = Table.grid(padding=(0, 2), expand=True)
         row.add_column(width=width, no_wrap=True, style=self._colours.style("accent"))
         row.add_column(no_wrap=True, overflow="ellipsis", ratio=1, style=self._colours.style("muted"))
-        row.add_row(_usage(offer), offer.says.partition("\t")[2])
+        row.add_row(offer.usage, offer.says)
         return row
-
-
-def _usage(offer: Offer) -> str:
-    return f"{offer.line}{offer.says.partition(chr(9))[0]}".rstrip()

@@ -6,13 +6,14 @@ import os
 import stat
 import threading
 from dataclasses import replace
+from typing import get_args
 
 import pyperclip
 import pytest
 from textual.widgets import OptionList
 
 from lookahead_cli.cli.chat_model import ChatModel
-from lookahead_cli.decoding.config import LookaheadConfig
+from lookahead_cli.decoding.config import LookaheadConfig, Method
 from lookahead_cli.errors import UsageError
 from lookahead_cli.sessions.records import Figures
 from lookahead_cli.sessions.store import SessionStore
@@ -95,6 +96,9 @@ async def test_the_list_is_there_while_a_command_is_typed_and_tab_and_arrows_tak
         await pilot.press("down", "down", "enter")
         assert app.line.text == "/method jacobi"
         assert suggested(app) == []
+        await pilot.press("ctrl+c", *"/set ")
+        await wait_until(pilot, lambda: "/set W " in suggested(app))
+        assert "one more costs 2 nodes a step" in screen_text(pilot)
         await pilot.press("ctrl+c", *"/s")
         await wait_until(pilot, lambda: "/set " in suggested(app))
         await pilot.press("escape")
@@ -438,6 +442,11 @@ async def test_without_a_terminal_of_its_own_no_editor_is_opened(folder, monkeyp
         await pilot.press(*"half", "ctrl+x", "ctrl+e")
         await wait_until(pilot, lambda: "An editor needs a terminal" in said(app))
         assert app.line.text == "half"
+
+
+def test_every_method_is_offered():
+    method = next(each for each in COMMANDS if each.word == "method")
+    assert list(method.values(None, "")) == list(get_args(Method))
 
 
 def test_every_setting_has_a_name_a_row_and_a_value_that_can_be_given_again():
