@@ -24,6 +24,13 @@ async def wait_until(pilot: Pilot, condition: Callable[[], bool], seconds: float
             await asyncio.sleep(0)
 
 
+async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for something that comes true after the program has left the screen."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
 @asynccontextmanager
 async def opened(
     source: RunSource,
