@@ -20,7 +20,7 @@ from lookahead_cli.tui.talk import Events, Report
 if TYPE_CHECKING:
     from lookahead_cli.models.language_model import LanguageModel
     from lookahead_cli.sessions.records import SavedMessage, SessionInfo
-    from lookahead_cli.sessions.store import Answer, Session
+    from lookahead_cli.sessions.session import Answer, Session
 
 UNFINISHED = frozenset({"length", "cancelled", "cut"})
 """Ends of an answer after which it can be gone on with."""

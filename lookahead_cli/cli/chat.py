@@ -25,7 +25,8 @@ from lookahead_cli.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from lookahead_cli.chat.conversation import Conversation
     from lookahead_cli.sessions.records import SessionInfo
-    from lookahead_cli.sessions.store import Session, SessionStore
+    from lookahead_cli.sessions.session import Session
+    from lookahead_cli.sessions.store import SessionStore
     from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
 
 Form = Literal["text", "json", "jsonl"]

@@ -15,7 +15,8 @@ import pytest
 
 from lookahead_cli.errors import InputError
 from lookahead_cli.sessions.records import Figures
-from lookahead_cli.sessions.store import Session, SessionStore
+from lookahead_cli.sessions.session import Session
+from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.trace.events import Footer, Header, StepEvent
 from lookahead_cli.trace.reader import read_trace
 from lookahead_cli.tui.tour.traces import open_trace
@@ -124,10 +125,10 @@ def test_an_answer_that_was_gone_on_with_keeps_its_beginning(store, events, step
 
 def test_a_file_that_cannot_be_written_is_one_sentence(store):
     session = store.create("tiny")
-    store._database.execute("PRAGMA max_page_count = 1")
+    store.database._connection.execute("PRAGMA max_page_count = 1")
     with pytest.raises(InputError, match=r"cannot be written: .*full"):
         session.ask("x" * 1_000_000)
-    store._database.execute("PRAGMA max_page_count = 1000000")
+    store.database._connection.execute("PRAGMA max_page_count = 1000000")
     session.ask("again")
     assert [message.content for message in session.messages()] == ["again"]
 
@@ -208,8 +209,6 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path) -> None:
 
 def test_a_thousand_turns_open_in_a_part_of_a_second(store, events) -> None:
     session = store.create("tiny", name="long")
-    with store.changing():
-        pass
     for turn in range(1000):
         session.ask(f"question {turn}")
         answer = session.answer("tiny")
@@ -282,8 +281,8 @@ def test_after_a_kill_everything_that_was_written_is_there(tmp_path, events) -> 
             said += child.stdout.readlines()
         turns, lines = map(int, [line for line in said if line.endswith("\n")][-1].split())
         store = SessionStore(folder)
-        assert store.read("PRAGMA integrity_check") == [("ok",)]
-        ((session,),) = store.read("SELECT id FROM session")
+        assert store.database.read("PRAGMA integrity_check") == [("ok",)]
+        ((session,),) = store.database.read("SELECT id FROM session")
         answers = [each for each in store.open(session).messages() if each.role == "assistant"]
         assert len(answers) >= turns
         assert all(each.ids == events[-1].output_ids for each in answers[:turns])
