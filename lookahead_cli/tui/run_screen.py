@@ -107,9 +107,9 @@ class RunScreen(Screen[None]):
             self._grid.styles.grid_rows = "1fr"
             return
         width, height = self.size
-        has_window = self._view.method == "lookahead"
+        has_window = self._view.window_rows > 0
         columns = self._view.setting("window_size") or 1
-        rows = (self._view.setting("ngram_size") or 2) + 1 if has_window else 1
+        rows = self._view.window_rows + 2 if has_window else 1
         stacked = width < NARROW or height < LOW
         across = not stacked and has_window and cells_for(columns, width // 2 - 4) < NARROWEST_CELL
         self.set_class(stacked, "-stacked")

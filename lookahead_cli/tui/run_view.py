@@ -166,6 +166,16 @@ class RunView:
         value = None if self.header is None else self.header.config.get(name)
         return value if isinstance(value, int) else None
 
+    @property
+    def window_rows(self) -> int:
+        """Rows of the window that the method keeps, 0 for a method without one."""
+        if self.method == "jacobi":
+            return 1
+        sources = () if self.header is None else self.header.config.get("sources", ("window",))
+        if self.method == "lookahead-reference" or (self.method == "lookahead" and "window" in sources):
+            return (self.setting("ngram_size") or 2) - 1
+        return 0
+
     def next_multi(self) -> int | None:
         """Index of the next step after the shown one that emitted several tokens."""
         later = range(self.shown + 1, len(self.steps))

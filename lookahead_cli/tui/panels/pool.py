@@ -107,8 +107,10 @@ class PoolPanel(Panel):
         length = max((len(candidate.tokens) for candidate in ordered), default=1)
         # All are laid out alike: the reason in a column of its own, or on a line of its own, or behind
         # the candidate where lines are scarce.
-        beside = (width - length - 2 - _SOURCE_CELLS - _REASON_CELLS) // length
-        alone = (width - length - 2 - _SOURCE_CELLS) // length
+        named = max((len(provenance(candidate)) for candidate in ordered), default=0)
+        source = max(_SOURCE_CELLS, named + 2)  # A blank on either side.
+        beside = (width - length - 2 - source - _REASON_CELLS) // length
+        alone = (width - length - 2 - source) // length
         muted = self.style("muted")
         lines: list[Line] = []
         for index, candidate in enumerate(ordered):
