@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact screen-cost pictures tour-traces clean
+.PHONY: demo test lint bench exact kills screen-cost pictures tour-traces clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -36,6 +36,9 @@ bench: .venv/.installed
 
 exact: .venv/.tested
 	$(BIN)/python -m tests.exact $(EXACT)
+
+kills: .venv/.tested
+	$(BIN)/python -m tests.kills $(KILLS)
 
 screen-cost: .venv/.tested
 	$(BIN)/python -m tests.screen_cost
