@@ -54,6 +54,16 @@ class Terminal:
         """What is on the screen."""
         return "\n".join(self._screen.display)
 
+    @property
+    def cells(self) -> list[list[pyte.screens.Char]]:
+        """Every cell of the screen: its character, its colours and its style."""
+        rows, columns = range(self._screen.lines), range(self._screen.columns)
+        return [[self._screen.buffer[row][column] for column in columns] for row in rows]
+
+    def forget(self) -> None:
+        """Start from an empty screen: only what the program draws from now on is there."""
+        self._screen.erase_in_display(2)
+
     @classmethod
     def end_all(cls) -> None:
         """End the programs that a test left running."""
@@ -87,6 +97,12 @@ class Terminal:
             assert time.monotonic() < deadline, f"not seen in {seconds} s; the screen:\n{self.text}"
             if not self._read(0.2) and self._status is not None:
                 raise AssertionError(f"the program ended; the screen:\n{self.text}")
+        return self.text
+
+    def read_until_quiet(self, seconds: float = 1.0) -> str:
+        """Read until the program has written nothing for `seconds`."""
+        while self._read(seconds):
+            pass
         return self.text
 
     def _read(self, seconds: float) -> bool:
