@@ -1,76 +1,25 @@
-"""A conversation: what was said, on disk as it goes, and the runs that answer."""
+"""A conversation: its turns, the session that keeps them, and what of them is fed."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from lookahead_cli.chat.answering import Answering
 from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
+from lookahead_cli.chat.said import UNFINISHED, Said
 from lookahead_cli.errors import InputError, UsageError
-from lookahead_cli.sessions.records import Figures, Role
-from lookahead_cli.trace.events import Footer, StepEvent
-from lookahead_cli.tui import talk
 from lookahead_cli.tui.talk import Events, Report
 
 if TYPE_CHECKING:
+    from lookahead_cli.chat.answerer import Answerer
     from lookahead_cli.models.language_model import LanguageModel
-    from lookahead_cli.sessions.records import SavedMessage, SessionInfo
-    from lookahead_cli.sessions.session import Answer, Session
-
-UNFINISHED = frozenset({"length", "cancelled", "cut"})
-"""Ends of an answer after which it can be gone on with."""
-
-
-class Answerer(talk.Answerer, Protocol):
-    """Decodes prompts, with a model that it loads when it is first needed."""
-
-    def load(self, report: Report) -> LanguageModel:
-        """The model, loaded if that was not done.
-
-        Raises:
-            LookaheadError: It cannot be used.
-        """
-        ...
-
-    def change_model(self, spec: str, report: Report) -> None:
-        """Load another model in place of this one; where that fails, this one stays.
-
-        Raises:
-            LookaheadError: The other one cannot be used.
-        """
-        ...
-
-    def run(self, prompt_ids: Sequence[int], cancel: threading.Event, report: Report) -> Events:
-        """The run on a prompt.
-
-        Raises:
-            LookaheadError: The prompt does not fit.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A message of a conversation.
-
-    Attributes:
-        role: Who said it.
-        content: The text.
-        finish_reason: Why an answer ended.
-        figures: How an answer was decoded.
-        id: Its number in the session, None where nothing is kept.
-    """
-
-    role: Role
-    content: str
-    finish_reason: str | None = None
-    figures: Figures | None = None
-    id: int | None = None
+    from lookahead_cli.sessions.records import SessionInfo
+    from lookahead_cli.sessions.session import Session
 
 
 class Conversation:
@@ -105,7 +54,7 @@ class Conversation:
             self.system = session.info.system
         else:
             session.set_system(self.system)
-        self.messages = [_said(message) for message in session.messages()]
+        self.messages = [Said.of(message) for message in session.messages()]
         if self.messages and self.messages[-1].role == "user":
             self.unanswered = self.messages[-1].content
             self._forget_last(1)
@@ -339,45 +288,14 @@ class Conversation:
         cancel: threading.Event,
         report: Report,
     ) -> Events:
-        """Run, keep every event, and take the answer into the conversation."""
-        model = self.answerer.load(report)
-        fed_messages = tuple(self.fed_messages)
-        before, beginning = ((), "") if begun is None else (begun.output_ids, begun.text)
-        keeping: Answer | None = None
-        if self.session is not None:
-            keeping = self.session.answer(self.answerer.spec, beginning, before)
-        first_seconds = 0.0
-        ids, steps, seconds = list(before), 0, 0.0
-        text, finish_reason = None, "cut"
+        """Take an answer into the conversation while it comes."""
+        answering = Answering(self.answerer, self.session, tuple(self.fed_messages), prompt_ids, begun, asked)
         try:
-            for event in self.answerer.run((*prompt_ids, *before), cancel, report):
-                if isinstance(event, StepEvent):
-                    first_seconds = first_seconds or time.perf_counter() - asked
-                    ids += event.step.token_ids
-                    steps += 1
-                    seconds += event.step.seconds.total
-                elif isinstance(event, Footer):
-                    text, finish_reason = event.text, event.finish_reason
-                if keeping is not None:
-                    keeping.write(event)
-                yield event
+            yield from answering.events(cancel, report)
         finally:
-            # What a run that failed half-way had emitted is kept too.
-            if steps:
-                if text is None:
-                    text = model.text(ids)
-                elif before:
-                    # Decoded together: a character may begin before and end here. What a stop cut stays cut.
-                    whole, alone = model.text(ids), model.text(ids[len(before) :])
-                    text = whole[: len(whole) - (len(alone) - len(text))]
-                figures = Figures(len(ids) - len(before), steps, seconds, first_seconds, _peak_bytes())
-                if keeping is not None:
-                    keeping.finish(text, ids, finish_reason, figures)
-                id = None if keeping is None else keeping.id
-                self.messages.append(Said("assistant", text, finish_reason, figures, id))
-                self._fed = Fed(fed_messages, prompt_ids, tuple(ids), text)
-            elif keeping is not None:
-                keeping.discard()
+            if answering.said is not None:
+                self.messages.append(answering.said)
+                self._fed = answering.fed
 
     def _add(self, question: str) -> None:
         id = None if self.session is None else self.session.ask(question)
@@ -388,18 +306,3 @@ class Conversation:
         self.left_out = min(self.left_out, len(self.messages))
         if self.session is not None:
             self.session.go_back(self.messages[-1].id if self.messages else None)
-
-
-def _said(message: SavedMessage) -> Said:
-    return Said(message.role, message.content, message.finish_reason, message.figures, message.id)
-
-
-def _peak_bytes() -> int:
-    """Most memory that the process ever held, or holds now where the system does not tell."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
-    except (OSError, IndexError, ValueError):
-        import psutil
-
-        return int(psutil.Process().memory_info().rss)

@@ -135,12 +135,14 @@ class StderrProgress:
         if self._bar is None:
             self._bar, self._task = _start_bar(self._console)
         assert self._task is not None
+        from lookahead_cli.trace.words import amount
+
         self._bar.update(
             self._task,
             description=without_controls(progress.label),
             completed=progress.done,
             total=progress.total,
-            amount=_amount(progress),
+            amount=amount(progress),
         )
 
 
@@ -158,16 +160,3 @@ def _start_bar(console: Console) -> tuple[Bars, TaskID]:
     )
     bars.start()
     return bars, bars.add_task("", total=None, amount="")
-
-
-def _amount(progress: Progress) -> str:
-    """Amount done of the amount to do, as people read it."""
-    if progress.total is None and not progress.done:
-        return ""
-    if progress.unit == "bytes":
-        done, total = (f"{(value or 0) / 1e6:.0f}" for value in (progress.done, progress.total))
-        unit = "MB"
-    else:
-        done, total = (f"{value or 0:.0f}" for value in (progress.done, progress.total))
-        unit = progress.unit
-    return f"{done} {unit}" if progress.total is None else f"{done} of {total} {unit}".rstrip()

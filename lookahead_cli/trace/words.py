@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from lookahead_cli.decoding.records import Candidate
+from lookahead_cli.trace.events import Progress
+
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 ENDINGS = {
     "eos": "ended by the model",
@@ -23,6 +26,21 @@ def number(index: int) -> int:
 def counted(count: int, noun: str) -> str:
     """A number with its noun: `1 step`, `2 steps`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def amount(progress: Progress) -> str:
+    """How far work is, such as `12.3 of 93.0 MB` or `64 of 300 tokens`; empty where nothing is known."""
+    done, total, unit = progress.done, progress.total, progress.unit
+    if not total and not done:
+        return ""
+    digits = 0
+    if unit == "bytes":
+        scale, unit = next(
+            ((scale, name) for scale, name in _UNITS if (total or done) >= scale), (1.0, "bytes")
+        )
+        done, total, digits = done / scale, (total or 0) / scale, 1
+    words = f"{done:.{digits}f} of {total:.{digits}f}" if total else f"{done:.{digits}f}"
+    return f"{words} {unit}".rstrip()
 
 
 def provenance(candidate: Candidate) -> str:

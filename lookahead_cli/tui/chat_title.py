@@ -6,7 +6,7 @@ from rich.text import Text
 
 from lookahead_cli.trace.events import Progress
 from lookahead_cli.trace.settings import settings_words
-from lookahead_cli.tui.loading import amount
+from lookahead_cli.trace.words import amount
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 
@@ -32,6 +32,5 @@ def title_line(view: RunView, status: str, title: str, colours: Theme) -> Text:
 
 def doing(progress: Progress) -> str:
     """Work before the first step, and how far it is."""
-    if not progress.total:
-        return progress.label
-    return f"{progress.label}, {amount(progress.done, progress.total, progress.unit)}"
+    far = amount(progress)
+    return f"{progress.label}, {far}" if far else progress.label

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from lookahead_cli.trace.events import Progress
+from lookahead_cli.trace.words import amount
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import MATCHED
 from lookahead_cli.tui.panels.base import Panel
@@ -14,7 +15,6 @@ from lookahead_cli.tui.token_text import visible_text
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _BAR_CELLS = 30
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 class LoadingPanel(Panel):
@@ -72,17 +72,7 @@ class LoadingPanel(Panel):
         full = round(cells * share)
         line = Line(width).add("  ", style("muted")).add("━" * full, style("accent"))
         line.add("━" * (cells - full), style("muted"))
-        return line.add(
-            f" {100 * share:.0f} %  {amount(progress.done, total, progress.unit)}", style("muted")
-        )
-
-
-def amount(done: float, total: float, unit: str) -> str:
-    """Such as `12.3 of 93.0 MB` or `64 of 300 tokens`."""
-    if unit == "bytes":
-        scale, name = next(((scale, name) for scale, name in _UNITS if total >= scale), (1.0, "bytes"))
-        return f"{done / scale:.1f} of {total / scale:.1f} {name}"
-    return f"{done:.0f} of {total:.0f} {unit}".rstrip()
+        return line.add(f" {100 * share:.0f} %  {amount(progress)}", style("muted"))
 
 
 def _words(text: str) -> str:
