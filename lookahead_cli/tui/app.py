@@ -22,8 +22,8 @@ from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.keys import PANELS, RUN_KEYS
-from lookahead_cli.tui.pacing import Pacer, Player
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
+from lookahead_cli.tui.playback import Playback
 from lookahead_cli.tui.race.lanes import Lane, Race
 from lookahead_cli.tui.race.panels import LanePanel
 from lookahead_cli.tui.race.screen import RaceScreen
@@ -41,7 +41,6 @@ from lookahead_cli.tui.title import PlayState, speed_words
 from lookahead_cli.tui.token_text import plain_text
 
 REDRAWS_A_SECOND = 30
-REPLAY_SPEED = 4.0
 
 
 class VisualizeApp(App[None]):
@@ -84,11 +83,8 @@ class VisualizeApp(App[None]):
         self._source = source
         self._exit_when_done = exit_when_done
         self._notice = notice
-        pace = (REPLAY_SPEED if source.recorded else math.inf) if speed is None else speed
-        # A live run is held between its steps; a recorded one is read ahead, and played.
-        self._pacer = Pacer(paused=paused, speed=pace)
-        self._player = Player(paused=paused, speed=pace)
-        self._feed = Feed(source, None if source.recorded else self._pacer, self._on_news)
+        self.playback = Playback(self.view, paused=paused, speed=speed)
+        self._feed = self._new_feed()
         self._next: LookaheadConfig | None = None
         self._races = race
         self._measured: dict[Hashable, Lane] = {}
@@ -120,6 +116,10 @@ class VisualizeApp(App[None]):
     def on_unmount(self) -> None:
         """However the screen is closed, the worker is let go."""
         self._feed.cancel()
+
+    def _new_feed(self) -> Feed:
+        pacer = None if self._source.recorded else self.playback.pacer
+        return Feed(self._source, pacer, self._on_news)
 
     def _on_news(self) -> None:
         self.post_message(self.News())
@@ -174,10 +174,8 @@ class VisualizeApp(App[None]):
 
     def _redraw(self) -> None:
         self._redraw_timer = None
-        view = self.view
         now = self._last_redraw = time.monotonic()
-        if view.recorded and view.steps:
-            view.look_at(self._player.due(view.shown, view.newest, now))
+        self.playback.advance()
         self.run_screen.draw(self._play_state())
         self.redraws += 1
         self.redraw_seconds += time.monotonic() - now
@@ -185,41 +183,27 @@ class VisualizeApp(App[None]):
 
     def _after_redraw(self) -> None:
         view = self.view
-        if view.recorded and not self._player.paused and view.header is not None:
-            if view.at_end:
-                self._player.paused = True
-                self.run_screen.draw(self._play_state())
-            elif view.steps:
-                wait = 1 / min(self._player.speed, REDRAWS_A_SECOND)
-                self._redraw_timer = self.set_timer(wait, self._redraw)
+        if self.playback.hold_at_end():
+            self.run_screen.draw(self._play_state())
+        elif self.playback.playing and view.steps:
+            wait = 1 / min(self.playback.speed, REDRAWS_A_SECOND)
+            self._redraw_timer = self.set_timer(wait, self._redraw)
         if self._exit_when_done and view.at_end:
             self.exit()
 
     def _play_state(self) -> PlayState:
-        if self._source.recorded:
-            return PlayState(self._player.paused, self._player.speed, self._feed.cancelled)
-        return PlayState(self._pacer.paused, self._pacer.speed, self._feed.cancelled)
+        return self.playback.state(stopping=self._feed.cancelled)
 
     # Keys.
 
     def action_pause(self) -> None:
         """Hold the run, or let it go on; a recording at its end starts again."""
-        if self._source.recorded:
-            if self._player.paused and self.view.at_end:
-                self.view.look_at(0)
-            self._player.paused = not self._player.paused
-            self._player.restart(self.view.shown, time.monotonic())
-        elif self._pacer.paused:
-            self._pacer.play()
-        else:
-            self._pacer.pause()
+        self.playback.pause()
         self.want_redraw()
 
     def _go(self, index: int) -> None:
         """Look at a recorded step; a live run goes on or stays held, as it was."""
-        if self._source.recorded:
-            self._player.paused = True
-        self.view.look_at(index)
+        self.playback.go(index)
         self.want_redraw()
 
     def action_earlier(self) -> None:
@@ -228,14 +212,8 @@ class VisualizeApp(App[None]):
 
     def action_forward(self) -> None:
         """Look at the next step, or let the next one run."""
-        view = self.view
-        if view.recorded or view.shown < view.newest:
-            self._go(view.shown + 1)
-        elif self._pacer.paused:
-            self._pacer.step()
-        else:
-            self._pacer.pause()
-            self.want_redraw()
+        self.playback.forward()
+        self.want_redraw()
 
     def action_first(self) -> None:
         """Look at the first step."""
@@ -247,19 +225,20 @@ class VisualizeApp(App[None]):
 
     def action_next_multi(self) -> None:
         """Look at the next step that emitted several tokens, or run on until there is one."""
-        found = self.view.next_multi()
-        if found is not None:
-            self._go(found)
-        elif self.view.recorded or self.view.footer is not None:
+        self._after_jump(self.playback.next_multi())
+
+    def action_previous_multi(self) -> None:
+        """Look at the step before that emitted several tokens."""
+        self._after_jump(self.playback.previous_multi())
+
+    def _after_jump(self, found: bool) -> None:
+        if not found:
             self.bell()
-        else:
-            self._pacer.seek_multi()
-            self._go(self.view.newest)
+        self.want_redraw()
 
     def action_speed(self, by: int) -> None:
         """More or fewer steps a second."""
-        self._pacer.change_speed(by)
-        self._player.change_speed(by, self.view.shown, time.monotonic())
+        self.playback.change_speed(by)
         state = self._play_state()
         if state.paused:
             self.notify(f"{speed_words(state.speed)}, once it goes on", timeout=2, markup=False)
@@ -295,8 +274,8 @@ class VisualizeApp(App[None]):
             return
         self._next = self.race = None
         self._source.change(config)
-        self._pacer = Pacer(paused=self._pacer.paused, speed=self._pacer.speed)
-        self._feed = Feed(self._source, self._pacer, self._on_news)
+        self.playback.begin_again()
+        self._feed = self._new_feed()
         self.run_worker(self._feed.drive, thread=True, exit_on_error=False, group="run")
 
     def action_race(self) -> None:
@@ -311,11 +290,11 @@ class VisualizeApp(App[None]):
         name = settings_words(self.view.header.config)
         self.race = Race(self.view, name, rivals, recorded=self._source.recorded, kept=self._measured)
         # A run that is held, or that goes slowly to be watched, is a lane as soon as it has ended.
-        self._pacer.hurry(True)
+        self.playback.pacer.hurry(True)
         self.push_screen(RaceScreen(self.colours, self.race, lambda: self._feed.finished), self._after_race)
 
     def _after_race(self, _: None) -> None:
-        self._pacer.hurry(False)
+        self.playback.pacer.hurry(False)
         self.want_redraw()
 
     def action_search(self) -> None:

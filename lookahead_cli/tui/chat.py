@@ -12,20 +12,20 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import Resize
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Footer as KeyBar
 from textual.widgets import OptionList, Static
 
 from lookahead_cli.errors import LookaheadError
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.chat_column import ConversationColumn
 from lookahead_cli.tui.chat_commands import COMMANDS
-from lookahead_cli.tui.chat_keys import CHAT_KEYS, IN_THE_TABLE
+from lookahead_cli.tui.chat_keys import CHAT_KEYS, CHAT_NEEDED, IN_THE_TABLE
 from lookahead_cli.tui.chat_panels import ALL, PanelsColumn
 from lookahead_cli.tui.chat_title import title_line
 from lookahead_cli.tui.chat_turns import Turns
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.editor import edit_text, find_editor
 from lookahead_cli.tui.kept import Kept
+from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import is_command, offers, palette, run_command
@@ -93,7 +93,7 @@ class ChatApp(App[None]):
             placeholder="Ask something, or / for the commands",
             sent=self._kept.questions(),
         )
-        yield KeyBar(show_command_palette=False, compact=True)
+        yield KeyBar(CHAT_NEEDED)
 
     @property
     def view(self) -> RunView:

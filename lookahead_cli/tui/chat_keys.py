@@ -10,6 +10,9 @@ _PANELS = (
     ("f7", "accepted", "the accepted tokens"),
     ("f8", "meter", "the compression meter"),
 )
+CHAT_NEEDED = ("f1", "escape", "ctrl+q", "f2", "f3", "f4")
+"""The keys, the most needed first: a narrow key bar leaves out the last ones."""
+
 CHAT_KEYS: list[BindingType] = [
     Binding("escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"),
     Binding(

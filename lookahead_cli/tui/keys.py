@@ -7,6 +7,12 @@ from textual.binding import Binding, BindingType
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, WindowPanel
 
 PANELS = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
+RUN_NEEDED = (
+    *("escape", "question_mark", "q", "space", "right", "left", "p", "m", "g"),
+    *("n", "plus", "minus", "end", "slash", "t", "s", "w"),
+)
+"""The keys, the most needed first: a narrow key bar leaves out the last ones."""
+
 RUN_KEYS: list[BindingType] = [
     Binding("space", "pause", "Pause", id="run.pause", tooltip="Hold the run, or let it go on"),
     Binding("left", "earlier", "Back", id="run.back", key_display="←", tooltip="Look at the step before"),
@@ -14,6 +20,14 @@ RUN_KEYS: list[BindingType] = [
     Binding("home", "first", "First", id="run.first", show=False, tooltip="Look at the first step"),
     Binding("end", "last", "Now", id="run.last", tooltip="Back to the newest step, and follow the run"),
     Binding("n", "next_multi", "Hit", id="run.next", tooltip="Next step that emits several tokens"),
+    Binding(
+        "N",
+        "previous_multi",
+        "Hit before",
+        id="run.previous",
+        show=False,
+        tooltip="The step before that emitted several tokens",
+    ),
     Binding(
         "plus,equals_sign",
         "speed(1)",
@@ -23,19 +37,18 @@ RUN_KEYS: list[BindingType] = [
         tooltip="More steps a second",
     ),
     Binding("minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"),
-    Binding("s", "settings", "Settings", id="run.settings", show=False, tooltip="Run again otherwise"),
+    Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
+    Binding("t", "inside('tree')", "Tree", id="run.tree", tooltip="The token tree of the step"),
+    Binding("g", "race", "Race", id="run.race", tooltip="Race against greedy, same prompt"),
+    Binding("slash", "search", "Find", id="run.find", key_display="/", tooltip="Find a text in the output"),
+    Binding("s", "settings", "Settings", id="run.settings", tooltip="Run again otherwise"),
     Binding(
         "w",
         "rendering",
         "Text",
         id="run.text",
-        show=False,
         tooltip="The output as it reads, or with whitespace and free tokens marked",
     ),
-    Binding("g", "race", "Race", id="run.race", show=False, tooltip="Race against greedy, same prompt"),
-    Binding("slash", "search", "Find", id="run.find", show=False, tooltip="Find a text in the output"),
-    Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
-    Binding("t", "inside('tree')", "Tree", id="run.tree", show=False, tooltip="The token tree of the step"),
     *(
         Binding(
             str(number),

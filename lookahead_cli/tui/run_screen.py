@@ -8,8 +8,9 @@ from textual.app import ComposeResult
 from textual.containers import Grid
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer as KeyBar
 
+from lookahead_cli.tui.key_bar import KeyBar
+from lookahead_cli.tui.keys import RUN_NEEDED
 from lookahead_cli.tui.loading import LoadingPanel
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
 from lookahead_cli.tui.panels.window import NARROWEST_CELL, cells_for
@@ -69,7 +70,7 @@ class RunScreen(Screen[None]):
         yield self.loading_panel
         yield self._grid
         yield self.timeline
-        yield KeyBar(show_command_palette=False, compact=True)
+        yield KeyBar(RUN_NEEDED)
 
     def on_resize(self, event: Resize) -> None:
         """Find the panels their places for the new size."""

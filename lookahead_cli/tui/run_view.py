@@ -181,6 +181,11 @@ class RunView:
         later = range(self.shown + 1, len(self.steps))
         return next((index for index in later if len(self.steps[index].accepted) > 1), None)
 
+    def previous_multi(self) -> int | None:
+        """Index of the last step before the shown one that emitted several tokens."""
+        earlier = range(self.shown - 1, -1, -1)
+        return next((index for index in earlier if len(self.steps[index].accepted) > 1), None)
+
     def find(self, text: str) -> int | None:
         """Index of the next step, from the shown one on and then from the first, in which `text` begins.
 

@@ -8,8 +8,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
-from textual.widgets import Footer as KeyBar
 
+from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels.step_panels import MaskPanel, StepPanel, TreePanel
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.step_tree import CACHE
@@ -56,7 +56,7 @@ class StepScreen(ModalScreen[None]):
         """Both panels, one of them in sight."""
         yield self.mask_panel
         yield self.tree_panel
-        yield KeyBar(show_command_palette=False, compact=True)
+        yield KeyBar(("escape",))
 
     def on_mount(self) -> None:
         """Show the first panel."""

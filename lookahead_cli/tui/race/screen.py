@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid
 from textual.events import Resize
 from textual.screen import ModalScreen
-from textual.widgets import Footer as KeyBar
 
 from lookahead_cli.tui.drawn import Drawn
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAUSED, PLAYING
 from lookahead_cli.tui.panels.meter import progress_words
@@ -25,6 +25,7 @@ from lookahead_cli.tui.race.panels import LanePanel, LaneState, ResultPanel, res
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import plain_text, truncate, visible_text
 
+_NEEDED = ("escape", "question_mark", "space", "right", "left", "c", "end", "plus", "minus")
 _NARROW, _LOW, _NARROWEST_LANE = 100, 30, 38
 _REDRAW_SECONDS = 1 / 30
 
@@ -114,7 +115,7 @@ class RaceScreen(ModalScreen[None]):
         yield self.title_line
         yield self._grid
         yield self.result_panel
-        yield KeyBar(show_command_palette=False, compact=True)
+        yield KeyBar(_NEEDED)
 
     def on_mount(self) -> None:
         """Begin to measure."""

@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer as KeyBar
 
+from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels import Panel
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
@@ -29,6 +29,9 @@ _MASK_NARROW = 150
 _AROUND = 3  # Rows of the title, the stops and the keys.
 _TEXT_CELLS = (38, 64)
 _LONGEST_LINE = 104
+
+TOUR_NEEDED = ("right", "left", "question_mark", "q", "o", "down", "up")
+"""The keys, the most needed first: a narrow key bar leaves out the last ones."""
 
 TOUR_KEYS: list[BindingType] = [
     Binding("right,space,enter", "go(1)", "Next", id="tour.next", key_display="→", tooltip="The next stop"),
@@ -98,7 +101,7 @@ class TourScreen(Screen[None]):
         yield self.title_line
         yield self.stops_line
         yield Container(self.lesson, self._panels, id="body")
-        yield KeyBar(show_command_palette=False, compact=True)
+        yield KeyBar(TOUR_NEEDED)
 
     def on_mount(self) -> None:
         """Show the first stop."""
