@@ -51,8 +51,8 @@ def _width(console: Console) -> int:
 
 
 def _stop(index: int, stop: Stop, view: RunView, theme: Theme, width: int) -> list[Text]:
-    from lookahead_cli.tui.tour.layout import wrapped
     from lookahead_cli.tui.tour.lesson import STOPS
+    from lookahead_cli.tui.wrapping import wrapped
 
     title = Text(f"{index + 1} of {len(STOPS)}  {stop.title}", theme.style("accent"))
     text = [_text(line) for line in wrapped(stop.parts(view), width, theme.style)]

@@ -337,6 +337,9 @@ Plain = Annotated[
 ]
 Compact = Annotated[bool, option("--compact", panel="Output", help="Like --plain, with one line a step.")]
 Paused = Annotated[bool, option("--paused", panel="Output", help="Start paused: one step a key press.")]
+Presenter = Annotated[
+    bool, option("--presenter", panel="Output", help="Start with large text for a lecture hall (key p).")
+]
 Speed = Annotated[
     float | None,
     option(

@@ -40,6 +40,7 @@ class Output:
         paused: Start the full screen paused.
         speed: Steps a second on the full screen, None for as fast as the model.
         race: True to race against other methods.
+        presenter: True to begin the full screen with the presenter layout.
     """
 
     view: View
@@ -47,6 +48,7 @@ class Output:
     paused: bool = False
     speed: float | None = None
     race: bool = False
+    presenter: bool = False
 
 
 def choose_view(*, plain: bool, compact: bool, json: bool) -> View:
@@ -179,7 +181,12 @@ def _on_screen(source: RunSource, output: Output) -> ExitCode:
 
     watched = WatchedSource(source)
     interrupted, race = run_visualize(
-        watched, theme=output.theme, paused=output.paused, speed=output.speed, race=output.race
+        watched,
+        theme=output.theme,
+        paused=output.paused,
+        speed=output.speed,
+        race=output.race,
+        presenter=output.presenter,
     )
     warn(source)
     for line in () if in_browser() else watched.ending():

@@ -39,6 +39,7 @@ def replay(
     theme: options.Theme = None,
     paused: options.Paused = False,
     speed: options.Speed = None,
+    presenter: options.Presenter = False,
 ) -> int:
     """Show a recorded run again, forwards and backwards."""
     from lookahead_cli.cli.output import Output, choose_view, show
@@ -50,4 +51,4 @@ def replay(
     checks.check_speed(speed)
     checks.check_theme(theme)
     source = TraceSource.named(trace, recorded_rivals(trace, race or ()))
-    return show(source, Output(view, theme, paused, speed, bool(race)))
+    return show(source, Output(view, theme, paused, speed, bool(race), presenter))

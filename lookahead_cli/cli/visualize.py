@@ -67,6 +67,7 @@ def visualize(
     theme: options.Theme = None,
     paused: options.Paused = False,
     speed: options.Speed = None,
+    presenter: options.Presenter = False,
 ) -> int:
     """Decode a prompt and show every step: window, pool, what was accepted and why the rest was not."""
     from lookahead_cli.cli.live import LiveSource, RunRequest, rival_configs
@@ -98,4 +99,4 @@ def visualize(
         record=record,
         race_with=others,
     )
-    return show(LiveSource(request), Output(view, theme, paused, speed, races))
+    return show(LiveSource(request), Output(view, theme, paused, speed, races, presenter))

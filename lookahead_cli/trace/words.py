@@ -23,9 +23,9 @@ def number(index: int) -> int:
     return index + 1
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: `1 step`, `2 steps`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str, nouns: str | None = None) -> str:
+    """A number with its noun: `1 step`, `2 steps`; `nouns` where it is not the noun with an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
 
 
 def amount(progress: Progress) -> str:

@@ -53,6 +53,7 @@ class VisualizeApp(App[None]):
         speed: Steps a second, `math.inf` for no limit; None for the source's own: a live run has no limit.
         exit_when_done: Leave at the end of the run.
         race: Race as soon as the prompt is fed.
+        presenter: Begin with the presenter layout.
         notice: A sentence to show at the start.
     """
 
@@ -72,6 +73,7 @@ class VisualizeApp(App[None]):
         speed: float | None = None,
         exit_when_done: bool = False,
         race: bool = False,
+        presenter: bool = False,
         notice: str | None = None,
     ) -> None:
         super().__init__()
@@ -90,6 +92,7 @@ class VisualizeApp(App[None]):
         self._measured: dict[Hashable, Lane] = {}
         self.race: Race | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
+        self.run_screen.set_class(presenter, "-presenting")
         self._searched = ""
         self._last_redraw = self._last_taken = -math.inf
         self._spinner: Timer | None = None
@@ -321,6 +324,11 @@ class VisualizeApp(App[None]):
         self.run_screen.accepted_panel.turn_rendering()
         self.want_redraw()
 
+    def action_present(self) -> None:
+        """Show the presenter layout, or the panels."""
+        self.run_screen.present(not self.run_screen.presenting)
+        self.call_after_refresh(self.want_redraw)
+
     def action_zoom(self, number: int | None = None) -> None:
         """Give one panel the whole screen, or show all four."""
         self.run_screen.zoom(number)
@@ -358,6 +366,7 @@ def run_visualize(
     speed: float | None = None,
     exit_when_done: bool = False,
     race: bool = False,
+    presenter: bool = False,
 ) -> tuple[bool, Race | None]:
     """Show a run on the whole terminal until the person leaves.
 
@@ -369,6 +378,7 @@ def run_visualize(
             can be watched on a recorded one.
         exit_when_done: Leave at the end of the run.
         race: Race as soon as the prompt is fed.
+        presenter: Begin with the presenter layout.
 
     Returns:
         True where Ctrl+C stopped the run; and the race that was measured to its end, None for none.
@@ -386,6 +396,7 @@ def run_visualize(
         speed=speed,
         exit_when_done=exit_when_done,
         race=race,
+        presenter=presenter,
         notice=complaint,
     )
     app.run()

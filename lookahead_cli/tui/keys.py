@@ -39,6 +39,9 @@ RUN_KEYS: list[BindingType] = [
     Binding("minus", "speed(-1)", "Slower", id="run.slower", key_display="-", tooltip="Fewer steps a second"),
     Binding("m", "inside('mask')", "Mask", id="run.mask", tooltip="The attention mask of the step"),
     Binding("t", "inside('tree')", "Tree", id="run.tree", tooltip="The token tree of the step"),
+    Binding(
+        "p", "present", "Present", id="run.present", tooltip="Large text for a lecture hall, or all panels"
+    ),
     Binding("g", "race", "Race", id="run.race", tooltip="Race against greedy, same prompt"),
     Binding("slash", "search", "Find", id="run.find", key_display="/", tooltip="Find a text in the output"),
     Binding("s", "settings", "Settings", id="run.settings", tooltip="Run again otherwise"),

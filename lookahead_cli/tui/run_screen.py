@@ -14,12 +14,15 @@ from lookahead_cli.tui.keys import RUN_NEEDED
 from lookahead_cli.tui.loading import LoadingPanel
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
 from lookahead_cli.tui.panels.window import NARROWEST_CELL, cells_for
+from lookahead_cli.tui.presenter import Presenter
 from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.story_line import StoryLine
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.timeline import Timeline
 from lookahead_cli.tui.title import PlayState, TitleLine
 
 NARROW, LOW = 100, 30
+_ROOMY = 36  # Rows from which on there is room to tell the step.
 _AROUND = 3  # Rows of the title, the timeline and the keys.
 
 
@@ -38,8 +41,12 @@ class RunScreen(Screen[None]):
         #panels { height: 1fr; layout: grid; grid-size: 2; grid-columns: 1fr 1fr; display: none; }
         #panels Panel { width: 100%; height: 100%; }
         #loading { height: 1fr; }
+        #presenter { height: 1fr; display: none; }
+        #story { display: none; }
         &.-started #panels { display: block; }
         &.-started #loading { display: none; }
+        &.-started.-presenting #panels { display: none; }
+        &.-started.-presenting #presenter { display: block; }
         &.-across #window, &.-across #pool { column-span: 2; }
         &.-stacked #panels { grid-size: 1; grid-columns: 1fr; }
     }
@@ -53,6 +60,8 @@ class RunScreen(Screen[None]):
         self.pool_panel = PoolPanel(theme, id="pool")
         self.accepted_panel = AcceptedPanel(theme, id="accepted")
         self.meter_panel = MeterPanel(theme, id="meter")
+        self.presenter = Presenter(theme, id="presenter")
+        self.story_line = StoryLine(theme, id="story")
         self.timeline = Timeline(theme, id="timeline")
         self._grid = Grid(*self.panels, id="panels")
         self._zoomed: Panel | None = None
@@ -69,6 +78,8 @@ class RunScreen(Screen[None]):
         yield self.title_line
         yield self.loading_panel
         yield self._grid
+        yield self.presenter
+        yield self.story_line
         yield self.timeline
         yield KeyBar(RUN_NEEDED)
 
@@ -81,8 +92,12 @@ class RunScreen(Screen[None]):
         if self._view.header is None:
             self.loading_panel.show(self._view)
         else:
-            for panel in self.panels:
-                panel.show(self._view)
+            if self.presenting:
+                self.presenter.show(self._view)
+            else:
+                for panel in self.panels:
+                    panel.show(self._view)
+                self.story_line.show(self._view)
         self.title_line.show(self._view, state, self._what)
         self.timeline.show(self._view)
 
@@ -91,14 +106,29 @@ class RunScreen(Screen[None]):
         self.add_class("-started")
         self.place_panels()
 
+    @property
+    def presenting(self) -> bool:
+        """True where the presenter layout takes the place of the panels."""
+        return self.has_class("-presenting")
+
+    def present(self, presenting: bool) -> None:
+        """Show the presenter layout, or the panels."""
+        self.set_class(presenting, "-presenting")
+        self.place_panels()
+
     def zoom(self, number: int | None) -> None:
         """Give one panel, counted from 0, the whole screen; the same one again, or None, shows all four."""
+        self.remove_class("-presenting")
         panel = None if number is None else self.panels[number]
         self._zoomed = None if panel is self._zoomed else panel
         self.place_panels()
 
     def place_panels(self) -> None:
         """Two by two; the window across the screen where its columns need it; stacked on a small terminal."""
+        roomy = self.size.width >= NARROW and self.size.height >= _ROOMY
+        self.story_line.display = (
+            self.has_class("-started") and roomy and not self.presenting and self._zoomed is None
+        )
         for panel in self.panels:
             panel.display = self._zoomed in (None, panel)
         if self._zoomed is not None:

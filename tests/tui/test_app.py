@@ -39,7 +39,7 @@ async def test_all_four_panels_are_on_the_screen_and_nothing_of_weight_is_cut(si
         assert f"hit {total.hits} of {total.steps} steps" in text
         assert "nodes" in text
         assert "forward" in text
-        assert all(f"{key} " in lines[-1] for key in ("space", "←", "→", "+", "-", "?", "q"))
+        assert all(f"{key} " in lines[-1] for key in ("space", "←", "→", "+", "m", "p", "g", "?", "q"))
 
 
 @pytest.mark.parametrize("size", [(60, 20), (40, 12), (20, 5), (3, 2)])

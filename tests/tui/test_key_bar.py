@@ -73,7 +73,7 @@ async def test_no_key_of_a_run_is_cut_at_any_width(width, recorded):
 async def test_at_80_columns_the_most_needed_keys_of_every_screen_are_there():
     async with opened(ScriptedSource(), (80, 24)) as pilot:
         await at_end(pilot)
-        assert {"m Mask", "g Race", "n Hit", "? Help", "q Quit"} <= whole_keys(pilot)
+        assert {"p Present", "m Mask", "g Race", "n Hit", "? Help", "q Quit"} <= whole_keys(pilot)
         await pilot.press("m")
         await wait_until(pilot, lambda: "esc Close" in screen_lines(pilot)[-1])
         assert "t Tree" in whole_keys(pilot)

@@ -12,8 +12,8 @@ from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import PAST, PLAYING
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
-from lookahead_cli.tui.tour.layout import wrapped
 from lookahead_cli.tui.tour.lesson import STOPS
+from lookahead_cli.tui.wrapping import wrapped
 
 
 class TourTitle(Drawn):

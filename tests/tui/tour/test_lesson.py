@@ -10,9 +10,9 @@ from lookahead_cli.trace.reader import read_trace
 from lookahead_cli.tui.theme import load_theme
 from lookahead_cli.tui.token_text import cell_width
 from lookahead_cli.tui.tour import steps
-from lookahead_cli.tui.tour.layout import wrapped
 from lookahead_cli.tui.tour.lesson import STOPS, Stop
 from lookahead_cli.tui.tour.traces import TRACES, TourRuns, open_trace, trace_file
+from lookahead_cli.tui.wrapping import wrapped
 from tests.tui.tour.recomputed import FIGURES, mask, trace
 
 NAMES = [stop.name for stop in STOPS]

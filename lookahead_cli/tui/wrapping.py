@@ -1,4 +1,4 @@
-"""A lesson's text in lines."""
+"""Text of several roles in lines that break at blanks."""
 
 from __future__ import annotations
 
