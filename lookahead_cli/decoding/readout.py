@@ -66,8 +66,8 @@ class LogitsReadout:
             likeliest = int(self.scores(node).argmax())
             self._choices[node] = likeliest
             return likeliest
-        # One pass for all nodes: `argmax` takes the first among equals, which `topk` does not promise.
-        self._choices = self.logits.argmax(dim=-1).tolist()
+        # One pass for all nodes: the first among equals is taken, which `topk` does not promise.
+        self._choices = first_maxima(self.logits).tolist()
         return self.choice(node)
 
     def scores(self, node: int) -> torch.Tensor:
@@ -109,6 +109,32 @@ class LogitsReadout:
 
     def likeliest(self, count: int) -> tuple[list[list[int]], list[list[float]]]:
         """The `count` likeliest tokens after every node, before any processor, and their probabilities."""
-        values, tokens = self.logits.topk(min(count, self.logits.shape[-1]), dim=-1)
-        shares = (values.float() - self.logits.float().logsumexp(dim=-1, keepdim=True)).exp()
+        values, tokens = _highest(self.logits, min(count, self.logits.shape[-1]))
+        shares = (values.float() - self.logits.logsumexp(dim=-1, keepdim=True).float()).exp()
         return tokens.tolist(), shares.tolist()
+
+
+# A row's maximum is found quickly, its place slowly: so first the highest of each block, then inside one.
+_BLOCK = 64
+
+
+def first_maxima(logits: torch.Tensor) -> torch.Tensor:
+    """Index of the highest of each row (Q, V); the first among equals."""
+    if logits.shape[-1] % _BLOCK:
+        return logits.argmax(dim=-1)
+    blocks = logits.unflatten(-1, (-1, _BLOCK))
+    block = blocks.amax(dim=-1).argmax(dim=-1)
+    inside = blocks[torch.arange(len(logits), device=logits.device), block]
+    return block * _BLOCK + inside.argmax(dim=-1)
+
+
+def _highest(logits: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The `count` highest of each row (Q, V), and their indices."""
+    if logits.shape[-1] % _BLOCK or logits.shape[-1] // _BLOCK < count:
+        return logits.topk(count, dim=-1)
+    blocks = logits.unflatten(-1, (-1, _BLOCK))
+    # Each of the highest lies in one of the blocks whose own highest are.
+    best = blocks.amax(dim=-1).topk(count, dim=-1).indices
+    inside = blocks.gather(1, best[..., None].expand(-1, -1, _BLOCK)).flatten(1)
+    values, places = inside.topk(count, dim=-1)
+    return values, best.gather(1, places // _BLOCK) * _BLOCK + places % _BLOCK

@@ -87,17 +87,47 @@ class TreeCacheLayer(CacheLayerMixin):  # type: ignore[misc]  # transformers is 
 
 
 class TreeCache(Cache):  # type: ignore[misc]  # transformers is not typed for mypy
-    """A `TreeCacheLayer` for each layer of the model."""
+    """A `TreeCacheLayer` for each layer of the model.
+
+    Layers of one shape share one buffer (layers, 2, 1, kv_heads, capacity, head_dim), so that an accepted
+    path is gathered at once and not layer by layer.
+    """
 
     def __init__(self) -> None:
         super().__init__(layer_class_to_replicate=TreeCacheLayer)
+        self._shared: torch.Tensor | None = None
 
     def keep(self, nodes: list[int], device: torch.device) -> None:
         """Keep the entries of `nodes` (indices into the last pass) and drop its others."""
         in_place = nodes == list(range(len(nodes)))
         slots = None if in_place else torch.tensor(nodes, device=device)
+        shared = None if slots is None else self._one_buffer()
+        if slots is not None and shared is not None:
+            kept = self.layers[0].length
+            shared[..., kept : kept + len(nodes), :] = shared.index_select(-2, slots + kept)
+            slots = None
         for layer in self.layers:
             layer.keep(slots, len(nodes))
+
+    def _one_buffer(self) -> torch.Tensor | None:
+        """The buffer of all layers; None where their shapes differ."""
+        layers = self.layers
+        first = layers[0]
+        if self._shared is not None and first.keys.shape == self._shared.shape[2:]:
+            return self._shared
+        self._shared = None
+        if any(
+            buffer.shape != first.keys.shape or buffer.device != first.device
+            for layer in layers
+            for buffer in (layer.keys, layer.values)
+        ):
+            return None
+        shared = first.keys.new_empty((len(layers), 2, *first.keys.shape))
+        for layer, place in zip(layers, shared, strict=True):
+            place[0], place[1] = layer.keys, layer.values
+            layer.keys, layer.values = place[0], place[1]
+        self._shared = shared
+        return shared
 
     def truncate(self, length: int) -> None:
         """Drop every entry past the first `length`."""

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from lookahead_cli.errors import LookaheadError, MemoryLimitError, ModelError
+from lookahead_cli.models import attention
 from lookahead_cli.models.aliases import Alias
 from lookahead_cli.models.convert import folder_of_gguf, folder_of_wheels
 from lookahead_cli.models.devices import Preference, choose_device, choose_dtype
@@ -189,9 +190,8 @@ def _stored_dtype(config: Any) -> torch.dtype | None:
 
 def _attention_for(config: Any) -> str:
     # sdpa leaves out the soft cap on attention logits that Gemma 2 was trained with.
-    return (
-        "eager" if getattr(config.get_text_config(decoder=True), "attn_logit_softcapping", None) else "sdpa"
-    )
+    text = config.get_text_config(decoder=True)
+    return "eager" if getattr(text, "attn_logit_softcapping", None) else attention.NAME
 
 
 def _load(
@@ -250,6 +250,7 @@ def _read_weights(
 ) -> tuple[Any, dict[str, Any]]:
     from transformers import AutoModelForCausalLM
 
+    attention.register()
     settings: dict[str, Any] = {
         "config": config,
         "dtype": dtype,

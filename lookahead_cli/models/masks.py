@@ -15,12 +15,15 @@ import torch
 
 def ancestors(parents: Sequence[int], device: torch.device) -> torch.Tensor:
     """Who sees whom inside a tree: (Q, Q) bool, true for itself and its ancestors."""
-    seen: list[int] = []
-    for node, parent in enumerate(parents):
-        seen.append((seen[parent] if parent >= 0 else 0) | 1 << node)
     count = len(parents)
-    rows = [[(bits >> node) & 1 for node in range(count)] for bits in seen]
-    return torch.tensor(rows, dtype=torch.bool, device=device)
+    rows: list[bytearray] = []
+    for node, parent in enumerate(parents):
+        # A node sees what its parent sees, and itself.
+        row = bytearray(rows[parent]) if parent >= 0 else bytearray(count)
+        row[node] = 1
+        rows.append(row)
+    seen = torch.frombuffer(bytearray().join(rows), dtype=torch.bool)
+    return seen.view(count, count).to(device)
 
 
 def sliding_window_of(model: Any) -> int | None:
@@ -67,17 +70,19 @@ class MaskBuilder:
         Returns:
             One mask where all layers are of one kind, else one for each kind, as mixed models take them.
         """
-        seen = torch.ones(len(visible), cached + len(visible), dtype=torch.bool, device=self._device)
-        seen[:, cached:] = visible
-        masks = {kind: self._additive(self._limited(seen, positions, cached, kind)) for kind in self._kinds}
+        masks = {kind: self._mask(visible, positions, cached, kind) for kind in self._kinds}
         return masks if len(masks) > 1 else masks[self._kinds[0]]
 
-    def _limited(self, seen: torch.Tensor, positions: torch.Tensor, cached: int, kind: str) -> torch.Tensor:
-        if kind != "sliding_attention" or self._window is None:
-            return seen
-        key_positions = torch.cat([torch.arange(cached, device=self._device), positions])
-        return seen & (key_positions[None, :] > positions[:, None] - self._window)
-
-    def _additive(self, seen: torch.Tensor) -> torch.Tensor:
-        mask = torch.zeros(seen.shape, dtype=self._dtype, device=self._device)
-        return mask.masked_fill_(~seen, self._lowest)[None, None]  # (1, 1, Q, K)
+    def _mask(self, visible: torch.Tensor, positions: torch.Tensor, cached: int, kind: str) -> torch.Tensor:
+        """Additive floats (1, 1, Q, K) for the layers of one kind."""
+        nodes = len(visible)
+        mask = torch.zeros(nodes, cached + nodes, dtype=self._dtype, device=self._device)
+        hidden = ~visible
+        if kind == "sliding_attention" and self._window is not None:
+            first = positions[:, None] - self._window
+            hidden |= positions[None, :] <= first
+            mask[:, :cached].masked_fill_(
+                torch.arange(cached, device=self._device)[None, :] <= first, self._lowest
+            )
+        mask[:, cached:].masked_fill_(hidden, self._lowest)
+        return mask[None, None]

@@ -38,7 +38,7 @@ def test_a_folder_is_loaded_ready_to_decode(folder):
     assert checkpoint.context_length == CONTEXT_LENGTH
     assert not checkpoint.model.training
     assert not any(parameter.requires_grad for parameter in checkpoint.model.parameters())
-    assert checkpoint.model.config._attn_implementation == "sdpa"
+    assert checkpoint.model.config._attn_implementation == "lookahead_sdpa"
     expected = tiny_model().state_dict()
     assert all(torch.equal(value, expected[name]) for name, value in checkpoint.model.state_dict().items())
     text = "the lazy dog\n 漢字"
