@@ -122,8 +122,8 @@ def first_maxima(logits: torch.Tensor) -> torch.Tensor:
     """Index of the highest of each row (Q, V); the first among equals."""
     if logits.shape[-1] % _BLOCK:
         return logits.argmax(dim=-1)
-    blocks = logits.unflatten(-1, (-1, _BLOCK))
-    block = blocks.amax(dim=-1).argmax(dim=-1)
+    blocks = logits.view(len(logits), -1, _BLOCK)
+    block: torch.Tensor = blocks.amax(dim=-1).argmax(dim=-1)
     inside = blocks[torch.arange(len(logits), device=logits.device), block]
     return block * _BLOCK + inside.argmax(dim=-1)
 
@@ -132,7 +132,7 @@ def _highest(logits: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tens
     """The `count` highest of each row (Q, V), and their indices."""
     if logits.shape[-1] % _BLOCK or logits.shape[-1] // _BLOCK < count:
         return logits.topk(count, dim=-1)
-    blocks = logits.unflatten(-1, (-1, _BLOCK))
+    blocks = logits.view(len(logits), -1, _BLOCK)
     # Each of the highest lies in one of the blocks whose own highest are.
     best = blocks.amax(dim=-1).topk(count, dim=-1).indices
     inside = blocks.gather(1, best[..., None].expand(-1, -1, _BLOCK)).flatten(1)

@@ -122,7 +122,7 @@ class TreeCache(Cache):  # type: ignore[misc]  # transformers is not typed for m
             for buffer in (layer.keys, layer.values)
         ):
             return None
-        shared = first.keys.new_empty((len(layers), 2, *first.keys.shape))
+        shared: torch.Tensor = first.keys.new_empty((len(layers), 2, *first.keys.shape))
         for layer, place in zip(layers, shared, strict=True):
             place[0], place[1] = layer.keys, layer.values
             layer.keys, layer.values = place[0], place[1]
