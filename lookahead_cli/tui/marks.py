@@ -5,6 +5,9 @@ from __future__ import annotations
 MATCHED, REJECTED, UNREACHED = "✓", "✗", "·"
 """A guess that the model confirmed, one that it did not, one that was not reached."""
 
+TURNED_OUT = "○"
+"""A guess that its step did not use, and that the text has at its place all the same."""
+
 FREE = "★"
 """A token that was guessed right and cost no step of its own."""
 

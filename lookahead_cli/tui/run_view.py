@@ -84,6 +84,7 @@ class RunView:
         steps: Every step so far.
         totals: The running figures after each step.
         tokens: Text of every token id seen.
+        output: Every token id emitted so far.
         footer: None while it runs.
         progress: Work beside the steps that goes on now, such as the greedy run.
         shown: Index of the step looked at, -1 before the first.
@@ -95,6 +96,7 @@ class RunView:
     steps: list[Step] = field(default_factory=list)
     totals: list[Totals] = field(default_factory=list)
     tokens: dict[int, TokenText] = field(default_factory=dict)
+    output: list[int] = field(default_factory=list)
     footer: Footer | None = None
     progress: Progress | None = None
     shown: int = -1
@@ -112,6 +114,7 @@ class RunView:
             before = self.totals[-1] if self.totals else Totals()
             self.totals.append(before.after(event.step))
             self.steps.append(event.step)
+            self.output += event.step.token_ids
             if self.following and not self.recorded:
                 self.shown = len(self.steps) - 1
         else:
@@ -122,6 +125,7 @@ class RunView:
         self.header = header
         self.footer = None
         self.steps = []
+        self.output = []
         self.totals = []
         self.shown = -1
         self.following = True
@@ -175,6 +179,11 @@ class RunView:
         if self.method == "lookahead-reference" or (self.method == "lookahead" and "window" in sources):
             return (self.setting("ngram_size") or 2) - 1
         return 0
+
+    def said(self, step: Step, distance: int) -> int | None:
+        """The token that the text has `distance` places after the step's current one, None so far."""
+        place = step.emitted_before + distance - 1
+        return self.output[place] if 0 <= place < len(self.output) else None
 
     def next_multi(self) -> int | None:
         """Index of the next step after the shown one that emitted several tokens."""

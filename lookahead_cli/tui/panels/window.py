@@ -6,7 +6,7 @@ from rich.style import Style
 
 from lookahead_cli.decoding.records import PoolChange, Step, WindowRecord
 from lookahead_cli.tui.lines import Line
-from lookahead_cli.tui.marks import KNOWN, MATCHED, NEW
+from lookahead_cli.tui.marks import KNOWN, MATCHED, NEW, TURNED_OUT
 from lookahead_cli.tui.panels.base import Panel
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
@@ -36,8 +36,9 @@ class WindowPanel(Panel):
 
     TITLE = "JACOBI WINDOW"
     LEGEND = (
-        (MATCHED, "accepted", "came true"),
-        (NEW, "pool_hit", "new n-gram"),
+        (MATCHED, "accepted", "true now"),
+        (TURNED_OUT, "accepted", "true later"),
+        (NEW, "pool_hit", "new"),
         (KNOWN, "muted", "known"),
         ("italic", "refilled", "random"),
     )
@@ -48,8 +49,9 @@ class WindowPanel(Panel):
         "first row up to its column and the cells above it, and no others, since those are the text that "
         "it continues. A column read downwards, its new cell last, is an n-gram that the model could say: "
         "each step collects one a column for the pool. Cells with ✓ came true: the model's own choices "
-        "walked through them. Only the current token is certain, the rest are guesses; they are never "
-        "shown as text before the model has confirmed them."
+        "walked through them. Cells with ○ were not used, and turned out right: the text has that token at "
+        "that place, as far as it is decoded by now. Only the current token is certain, the rest are "
+        "guesses; they are never shown as text before the model has confirmed them."
     )
 
     def __init__(self, theme: Theme, *, id: str | None = None) -> None:
@@ -79,7 +81,7 @@ class WindowPanel(Panel):
                 lines.append(self._label(f"⋮  {hidden + 1} more rows", width))
             if not hidden or row == 0 or row > hidden + 1:
                 lines.append(self._row(view, step, window, row, shown, cell, width))
-        lines.append(self._new(view, window, shown, cell, width))
+        lines.append(self._new(view, step, window, shown, cell, width))
         room = height - len(lines) - 2
         if room >= 1 and collected:
             lines.append(Line(width))
@@ -118,6 +120,7 @@ class WindowPanel(Panel):
                 role, mark = "accepted", MATCHED
             else:
                 role = "refilled" if (row, column) in window.refilled else age
+                mark = self._hindsight(view, step, row + column, token)
             text = "" if token is None else visible(view.token(token), cell - 1 - len(mark))
             self._add_cell(line, mark + text, role, (row, column), cell)
         return line
@@ -130,11 +133,19 @@ class WindowPanel(Panel):
         # The blank between two cells stays as it is, so that neighbours that stand out are told apart.
         line.add(text, style + _POINTED, cells=cell - 1).add(" ", style)
 
-    def _new(self, view: RunView, window: WindowRecord, shown: int, cell: int, width: int) -> Line:
+    @staticmethod
+    def _hindsight(view: RunView, step: Step, distance: int, token: int | None) -> str:
+        """The mark of a cell whose token the text has at the cell's place."""
+        return TURNED_OUT if token is not None and view.said(step, distance) == token else ""
+
+    def _new(
+        self, view: RunView, step: Step, window: WindowRecord, shown: int, cell: int, width: int
+    ) -> Line:
         line = self._label("new", width)
         for column, token in enumerate(window.new[:shown]):
-            text = "" if token is None else visible(view.token(token), cell - 1)
-            self._add_cell(line, text, "bonus", (len(window.rows), column), cell)
+            mark = self._hindsight(view, step, len(window.rows) + column, token)
+            text = "" if token is None else visible(view.token(token), cell - 1 - len(mark))
+            self._add_cell(line, mark + text, "bonus", (len(window.rows), column), cell)
         return line
 
     def _collected(

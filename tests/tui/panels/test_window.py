@@ -36,6 +36,29 @@ def test_cells_that_came_true_have_a_mark_and_the_current_token_has_none():
         assert body.count("✓") == true - 1
 
 
+def test_cells_that_the_text_proved_right_have_a_mark_once_it_is_there():
+    view = decoded(settings())
+    output = [token for step in view.steps for token in step.token_ids]
+    marked = 0
+    for index, step in enumerate(view.steps):
+        view.look_at(index)
+        window = window_of(view)
+        expected = 0
+        for row, tokens in enumerate((*window.rows, window.new)):
+            for column, token in enumerate(tokens):
+                place = step.emitted_before + row + column - 1
+                node = window.nodes[row][column] if row < len(window.rows) else None
+                used = node is not None and step.nodes[node].matched
+                expected += not used and place < len(output) and token is not None and output[place] == token
+        assert "".join(drawn(WindowPanel, view)[1:5]).count("○") == expected
+        marked += expected
+    assert marked
+    live = decoded(settings())
+    live.look_at(3)
+    del live.output[live.steps[3].emitted_before :]
+    assert "○" not in "".join(drawn(WindowPanel, live)[1:5])
+
+
 def test_the_columns_whose_n_gram_is_new_are_marked():
     view = decoded(settings())
     for index, step in enumerate(view.steps):
