@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact kills screen-cost pictures tour-traces clean
+.PHONY: demo test lint bench exact kills screen-cost pictures tour-traces snapshots clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -47,6 +47,9 @@ pictures: .venv/.tested
 	$(BIN)/lookahead visualize examples/code-fibonacci.py --max-new-tokens 64 --json > .pictures.jsonl
 	$(BIN)/python -m tests.pictures .pictures.jsonl
 	rm .pictures.jsonl
+
+snapshots: .venv/.tested
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/tui/snapshots --snapshot-update
 
 tour-traces: .venv/.tested
 	$(BIN)/python -m tests.tour_traces
