@@ -58,6 +58,10 @@ class InputError(LookaheadError):
     exit_code = ExitCode.INPUT
 
 
+class ContextFullError(InputError):
+    """A conversation leaves no room for an answer, and nobody said what to leave out."""
+
+
 class ModelError(LookaheadError):
     """A model cannot be found, fetched or read."""
 

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 class Answerer(talk.Answerer, Protocol):
     """Decodes prompts, with a model that it loads when it is first needed."""
 
+    @property
+    def loaded(self) -> LanguageModel | None:
+        """The model, None until it is loaded."""
+        ...
+
     def load(self, report: Report) -> LanguageModel:
         """The model, loaded if that was not done.
 

@@ -6,18 +6,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lookahead_cli.chat.answering import Answering
+from lookahead_cli.chat.context import fed_messages
 from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
+from lookahead_cli.chat.room import Room, make_room, write_summary
 from lookahead_cli.chat.said import UNFINISHED, Said
 from lookahead_cli.errors import InputError, UsageError
-from lookahead_cli.tui.talk import Events, Report
+from lookahead_cli.tui.talk import ContextUse, Events, Report, WhenFull
 
 if TYPE_CHECKING:
     from lookahead_cli.chat.answerer import Answerer
-    from lookahead_cli.models.language_model import LanguageModel
     from lookahead_cli.sessions.records import SessionInfo
     from lookahead_cli.sessions.session import Session
 
@@ -29,20 +31,27 @@ class Conversation:
         answerer: Who answers.
         session: Where it is kept, None for nowhere.
         system: The system prompt; None for the session's, if it has one.
+        when_full: What to do when the model's context is full.
 
     Attributes:
         messages: What was said, without what was taken back.
         session: The session.
         system: The system prompt.
-        left_out: How many of the oldest messages are no longer fed.
+        when_full: What to do when the model's context is full, where a turn does not say it.
         unanswered: A question of which nothing had been answered when the program was killed.
     """
 
-    def __init__(self, answerer: Answerer, session: Session | None = None, system: str | None = None) -> None:
+    def __init__(
+        self,
+        answerer: Answerer,
+        session: Session | None = None,
+        system: str | None = None,
+        when_full: WhenFull = "ask",
+    ) -> None:
         self.answerer = answerer
         self.session = session
         self.system = system
-        self.left_out = 0
+        self.when_full = when_full
         self.unanswered: str | None = None
         self.messages: list[Said] = []
         self._fed: Fed | None = None
@@ -62,26 +71,40 @@ class Conversation:
     @property
     def fed_messages(self) -> list[Message]:
         """What the model sees: the system prompt and what was not left out."""
-        system: list[Message] = [{"role": "system", "content": self.system}] if self.system else []
-        return system + [
-            {"role": said.role, "content": said.content} for said in self.messages[self.left_out :]
-        ]
+        return fed_messages(self.system, self.messages)
+
+    @property
+    def context(self) -> ContextUse | None:
+        """Tokens of what was said so far; None until a model is loaded."""
+        model = self.answerer.loaded
+        if model is None:
+            return None
+        fed, messages = self._fed, self.fed_messages
+        if fed is not None and messages == [*fed.messages, {"role": "assistant", "content": fed.text}]:
+            return ContextUse(len(fed.prompt_ids) + len(fed.output_ids), model.context_length)
+        return ContextUse(len(prompt_ids_of(model, messages)) if messages else 0, model.context_length)
 
     @property
     def can_go_on(self) -> bool:
         """True where the last answer did not end by itself."""
-        return bool(self.messages) and self.messages[-1].finish_reason in UNFINISHED
+        answer = next((said for said in reversed(self.messages) if said.role != "summary"), None)
+        return answer is not None and answer.finish_reason in UNFINISHED
 
-    def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
+    def ask(
+        self, question: str, cancel: threading.Event, report: Report, when_full: WhenFull | None = None
+    ) -> Events:
         """Answer a question.
 
         The conversation has both afterwards; a question of which nothing was answered is taken back.
 
         Raises:
+            ContextFullError: There is no room for an answer, and nothing is to be left out for it.
             LookaheadError: The model cannot be used, or the conversation does not fit it.
         """
         model = self.answerer.load(report)
         asked = time.perf_counter()
+        if not self._find_room(question, 0, when_full, cancel, report):
+            return
         self._add(question)
         try:
             prompt_ids = prompt_ids_of(model, self.fed_messages, self._fed)
@@ -90,55 +113,126 @@ class Conversation:
             if self.messages[-1].role == "user":
                 self._forget_last(1)
 
-    def retry(self, cancel: threading.Event, report: Report) -> Events:
+    def retry(self, cancel: threading.Event, report: Report, when_full: WhenFull | None = None) -> Events:
         """Answer the last question again; the answer before stays on a branch of the session.
 
         Raises:
             UsageError: Nothing was answered yet.
+            ContextFullError: There is no room for an answer, and nothing is to be left out for it.
             LookaheadError: The model cannot be used.
         """
         if not self.messages:
             raise UsageError("Nothing was answered yet.", "Ask something first.")
         model = self.answerer.load(report)
+        asked = time.perf_counter()
         with self._instead_of_last():
+            if not self._find_room_anew(0, when_full, cancel, report):
+                return
             fed = self._fed
             if fed is not None and list(fed.messages) == self.fed_messages:
                 prompt_ids = fed.prompt_ids
             else:
                 prompt_ids = prompt_ids_of(model, self.fed_messages)
-            yield from self._answer(prompt_ids, None, time.perf_counter(), cancel, report)
+            yield from self._answer(prompt_ids, None, asked, cancel, report)
 
-    def go_on(self, cancel: threading.Event, report: Report) -> Events:
+    def go_on(self, cancel: threading.Event, report: Report, when_full: WhenFull | None = None) -> Events:
         """Go on with an answer that was stopped, or cut by its length.
 
         Raises:
             UsageError: The last answer ended by itself.
+            ContextFullError: There is no room for an answer, and nothing is to be left out for it.
             LookaheadError: The model cannot be used.
         """
         if not self.can_go_on:
             raise UsageError("The last answer ended by itself.", "Ask for more in words.")
-        text = self.messages[-1].content
         model = self.answerer.load(report)
-        with self._instead_of_last():
-            fed = self._fed
-            if fed is None or list(fed.messages) != self.fed_messages or fed.text != text:
-                prompt_ids = prompt_ids_of(model, self.fed_messages)
-                ids = model.encode(text, special_tokens=False)
-                fed = Fed(tuple(self.fed_messages), prompt_ids, ids, text)
-            yield from self._answer(fed.prompt_ids, fed, time.perf_counter(), cancel, report)
+        asked = time.perf_counter()
+        with self._instead_of_last() as answer:
+            fed, text = self._fed, answer.content
+            is_kept = fed is not None and fed.text == text
+            ids = fed.output_ids if fed is not None and is_kept else model.encode(text, special_tokens=False)
+            if not self._find_room_anew(len(ids), when_full, cancel, report):
+                return
+            if fed is None or not is_kept or list(fed.messages) != self.fed_messages:
+                fed = Fed(tuple(self.fed_messages), prompt_ids_of(model, self.fed_messages), ids, text)
+            yield from self._answer(fed.prompt_ids, fed, asked, cancel, report)
 
     @contextmanager
-    def _instead_of_last(self) -> Iterator[None]:
-        """Take the last answer away for another one; it is back where none came."""
+    def _instead_of_last(self) -> Iterator[Said]:
+        """Take the last answer away for another one; all is as it was where none came."""
+        before = list(self.messages)
+        self._forget_summaries()
         answer = self.messages[-1]
         self._forget_last(1)
         try:
-            yield
+            yield answer
         finally:
-            if self.messages[-1].role == "user":
-                self.messages.append(answer)
-                if self.session is not None:
-                    self.session.go_back(answer.id)
+            if self.messages[-1].role != "assistant":
+                self.messages = before
+                self._go_back()
+
+    def _find_room_anew(
+        self, begun: int, when_full: WhenFull | None, cancel: threading.Event, report: Report
+    ) -> bool:
+        """The same for the question that was asked last; where room is made it is asked anew behind that."""
+        question = self.messages.pop()
+        count = len(self.messages)
+        try:
+            found = self._find_room(question.content, begun, when_full, cancel, report)
+        finally:
+            if len(self.messages) == count:
+                self.messages.append(question)
+        if self.messages[-1].role == "summary":
+            self._add(question.content)
+        return found
+
+    def _find_room(
+        self,
+        question: str,
+        begun: int,
+        when_full: WhenFull | None,
+        cancel: threading.Event,
+        report: Report,
+    ) -> bool:
+        """See that there is room for an answer; False where that was stopped."""
+        room = self._room(question, begun, report)
+        if room is None or not room.is_full:
+            return True
+        made = make_room(self.answerer, room, when_full or self.when_full, self._fed, cancel, report)
+        return self._put_in_place(made)
+
+    def make_room(self, how: WhenFull, cancel: threading.Event, report: Report) -> bool:
+        """Leave out all turns but the last, or let a summary stand for them, before the context is full.
+
+        Returns:
+            False where that was stopped.
+
+        Raises:
+            UsageError: There is nothing to leave out, or the model has no limit.
+        """
+        room = self._room("", 0, report)
+        if room is None or len(room.candidates) < 2:
+            raise UsageError("There is nothing to leave out.", "The last turn is fed in any case.")
+        summarises = how == "summarise"
+        summary = write_summary(self.answerer, room, self._fed, cancel, report) if summarises else ""
+        made = None if summary is None else Said("summary", summary, covers=room.candidates[-2])
+        return self._put_in_place(made)
+
+    def _put_in_place(self, made: Said | None) -> bool:
+        if made is None:
+            return False
+        self._go_back()
+        if self.session is not None:
+            made = replace(made, id=self.session.summarise(made.content, made.covers))
+        self.messages.append(made)
+        return True
+
+    def _room(self, question: str, begun: int, report: Report) -> Room | None:
+        model = self.answerer.load(report)
+        if model.context_length is None:
+            return None
+        most_new = self.answerer.config.max_new_tokens
+        return Room(model, model.context_length, self.system, tuple(self.messages), question, begun, most_new)
 
     def undo(self) -> str:
         """Take the last question and its answer back; they stay on a branch of the session.
@@ -151,6 +245,7 @@ class Conversation:
         """
         if not self.messages:
             raise UsageError("There is nothing to take back.", "Ask something first.")
+        self._forget_summaries()
         question = self.messages[-2].content
         self._forget_last(2)
         return question
@@ -168,7 +263,6 @@ class Conversation:
             LookaheadError: The other one cannot be used.
         """
         self.answerer.change_model(spec, report)
-        self.left_out = 0
         self._fed = None
 
     def begin_anew(self) -> None:
@@ -219,7 +313,6 @@ class Conversation:
 
     def _forget_all(self) -> None:
         self.messages = []
-        self.left_out = 0
         self.unanswered = None
         self._fed = None
 
@@ -258,28 +351,6 @@ class Conversation:
             raise UsageError("This conversation is not kept.", "Leave out --no-save to keep the next one.")
         return self.session
 
-    def leave_out_oldest(self, model: LanguageModel, question: str, room: int) -> int:
-        """Leave out the oldest turns until a question fits with `room` tokens for its answer.
-
-        Returns:
-            How many messages are left out now.
-
-        Raises:
-            InputError: The question alone does not fit.
-        """
-        limit = model.context_length
-        while limit is not None:
-            asked = [*self.fed_messages, {"role": "user", "content": question}]
-            if len(prompt_ids_of(model, asked)) + room <= limit:
-                break
-            if self.left_out >= len(self.messages):
-                raise InputError(
-                    f"The question alone is longer than the model's context of {limit:,} tokens.",
-                    "Shorten it.",
-                )
-            self.left_out += 2
-        return self.left_out
-
     def _answer(
         self,
         prompt_ids: tuple[int, ...],
@@ -303,6 +374,13 @@ class Conversation:
 
     def _forget_last(self, count: int) -> None:
         del self.messages[-count:]
-        self.left_out = min(self.left_out, len(self.messages))
+        self._go_back()
+
+    def _forget_summaries(self) -> None:
+        """Room that was made for a turn of which nothing came is taken back with the turn before."""
+        while self.messages and self.messages[-1].role == "summary":
+            self._forget_last(1)
+
+    def _go_back(self) -> None:
         if self.session is not None:
             self.session.go_back(self.messages[-1].id if self.messages else None)

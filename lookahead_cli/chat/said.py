@@ -10,7 +10,7 @@ from lookahead_cli.sessions.records import Figures, Role
 if TYPE_CHECKING:
     from lookahead_cli.sessions.records import SavedMessage
 
-UNFINISHED = frozenset({"length", "cancelled", "cut"})
+UNFINISHED = frozenset({"length", "context", "cancelled", "cut"})
 """Ends of an answer after which it can be gone on with."""
 
 
@@ -24,6 +24,7 @@ class Said:
         finish_reason: Why an answer ended.
         figures: How an answer was decoded.
         id: Its number in the session, None where nothing is kept.
+        covers: How many messages, counted from the first, a summary stands for.
     """
 
     role: Role
@@ -31,8 +32,11 @@ class Said:
     finish_reason: str | None = None
     figures: Figures | None = None
     id: int | None = None
+    covers: int = 0
 
     @classmethod
     def of(cls, message: SavedMessage) -> Self:
         """The message of a session."""
-        return cls(message.role, message.content, message.finish_reason, message.figures, message.id)
+        return cls(
+            message.role, message.content, message.finish_reason, message.figures, message.id, message.covers
+        )

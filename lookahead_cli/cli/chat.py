@@ -20,14 +20,17 @@ from lookahead_cli.cli.groups import option, with_groups
 from lookahead_cli.cli.output import can_show_a_screen, in_browser, interrupt_sets
 from lookahead_cli.cli.prompts import read_prompt, read_standard_input
 from lookahead_cli.cli.sessions import names as session_names
-from lookahead_cli.errors import ExitCode, UsageError
+from lookahead_cli.errors import ContextFullError, ExitCode, UsageError
+from lookahead_cli.tui.talk import WhenFull
 
 if TYPE_CHECKING:
     from lookahead_cli.chat.conversation import Conversation
+    from lookahead_cli.cli.console import StderrProgress
     from lookahead_cli.sessions.records import SessionInfo
     from lookahead_cli.sessions.session import Session
     from lookahead_cli.sessions.store import SessionStore
     from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
+    from lookahead_cli.tui.talk import Events
 
 Form = Literal["text", "json", "jsonl"]
 _FENCE = "```"
@@ -78,6 +81,16 @@ class SessionOptions:
     system: Annotated[
         str | None, option("--system", panel="Conversation", metavar="TEXT", help="A system prompt.")
     ] = None
+    when_full: Annotated[
+        WhenFull,
+        option(
+            "--when-full",
+            panel="Conversation",
+            shown=True,
+            help="What to do when the model's context is full: ask, drop the oldest turns, let the model "
+            "summarise them, or stop. Without a terminal ask means stop.",
+        ),
+    ] = "ask"
 
 
 @with_groups
@@ -134,7 +147,7 @@ def chat(
         session = None if store is None else _session(store, known, talk, model.spec)
         from lookahead_cli.chat.conversation import Conversation
 
-        conversation = Conversation(backend, session, talk.system)
+        conversation = Conversation(backend, session, talk.system, talk.when_full)
         stack.callback(conversation.close)
         if not on_screen:
             questions = iter([talk.prompt]) if talk.prompt is not None else _questions()
@@ -220,6 +233,7 @@ def _questions() -> Iterator[str]:
 def _plain(conversation: Conversation, questions: Iterator[str], attached: str, form: Form) -> int:
     """Answer question by question; Ctrl+C stops an answer, keeps what came, and ends."""
     from lookahead_cli.cli.console import StderrProgress
+    from lookahead_cli.trace.events import Header
 
     if conversation.unanswered is not None:
         note(f"Not answered before: {conversation.unanswered}")
@@ -227,7 +241,9 @@ def _plain(conversation: Conversation, questions: Iterator[str], attached: str, 
         cancel = threading.Event()
         with StderrProgress() as progress, interrupt_sets(cancel), writing_output():
             writer = _AnswerWriter(form)
-            for event in conversation.ask(attached + question, cancel, progress):
+            for event in _answer(conversation, attached + question, cancel, progress):
+                if isinstance(event, Header):
+                    _say_what_made_room(conversation)
                 progress.clear()
                 writer.write(event)
             progress.clear()
@@ -236,6 +252,43 @@ def _plain(conversation: Conversation, questions: Iterator[str], attached: str, 
         if cancel.is_set():
             return ExitCode.INTERRUPTED
     return ExitCode.OK
+
+
+def _answer(
+    conversation: Conversation, question: str, cancel: threading.Event, progress: StderrProgress
+) -> Events:
+    """The run that answers; a person at a terminal is asked what to do where the context is full."""
+    try:
+        yield from conversation.ask(question, cancel, progress)
+    except ContextFullError as full:
+        if conversation.when_full != "ask" or not sys.stdin.isatty():
+            raise
+        progress.clear()
+        note(full.message)
+        print(
+            "Drop the oldest turns, summarise them, or stop? [d/s/stop] ", end="", file=sys.stderr, flush=True
+        )
+        chosen: dict[str, WhenFull] = {
+            "d": "drop",
+            "drop": "drop",
+            "s": "summarise",
+            "summarise": "summarise",
+        }
+        how = chosen.get(sys.stdin.readline().strip().lower())
+        if how is None:
+            raise
+        yield from conversation.ask(question, cancel, progress, how)
+
+
+def _say_what_made_room(conversation: Conversation) -> None:
+    """Say what is no longer fed, where that came about with the last question."""
+    from lookahead_cli.sessions.words import summary_words
+
+    made = conversation.messages[-2] if len(conversation.messages) > 1 else None
+    if made is not None and made.role == "summary":
+        note(summary_words(made.content, made.covers))
+        if made.content:
+            note(made.content)
 
 
 class _AnswerWriter:

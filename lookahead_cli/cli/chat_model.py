@@ -48,6 +48,11 @@ class ChatModel:
         return self.options.spec
 
     @property
+    def loaded(self) -> LanguageModel | None:
+        """The model, None until it is loaded."""
+        return self._model
+
+    @property
     def title(self) -> str:
         """What answers."""
         if self._model is None:

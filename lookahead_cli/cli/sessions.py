@@ -72,12 +72,16 @@ def show(name: Name) -> None:
     """Print a session, its messages numbered."""
     from rich.text import Text
 
+    from lookahead_cli.sessions.words import summary_words
+
     with _store() as store:
         info = store.find(name)
         console = output_console()
         for number, message in enumerate(store.messages(info.id), start=1):
-            who = "you" if message.role == "user" else info.model
+            who = {"user": "you", "assistant": info.model}.get(message.role, "summary")
             console.print(Text(f"{number}  {who}", "bold"))
+            if message.role == "summary":
+                console.print(Text(summary_words(message.content, message.covers), "italic"))
             console.print(Text(message.content), soft_wrap=True)
             console.print()
 

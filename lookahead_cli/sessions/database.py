@@ -11,7 +11,7 @@ from typing import Any
 
 from lookahead_cli.errors import InputError
 
-_VERSION = 1
+_VERSION = 2
 _PATIENCE_SECONDS = 20.0
 _SCHEMA = """
 CREATE TABLE session (
@@ -21,7 +21,7 @@ CREATE TABLE session (
 CREATE TABLE message (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
     parent INTEGER REFERENCES message, role TEXT NOT NULL, content TEXT NOT NULL, ids TEXT NOT NULL,
-    finish_reason TEXT, figures TEXT, created REAL NOT NULL
+    finish_reason TEXT, figures TEXT, created REAL NOT NULL, covers INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX message_of_session ON message (session);
 CREATE TABLE trace (
@@ -67,9 +67,11 @@ class Database:
             if version == 0:
                 for statement in _SCHEMA.split(";"):
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
+            elif version == 1:
+                connection.execute("ALTER TABLE message ADD COLUMN covers INTEGER NOT NULL DEFAULT 0")
             elif version > _VERSION:
                 raise InputError(f"'{path}' was written by a newer version.", "Update lookahead.")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def close(self) -> None:
         """Close the file."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lookahead_cli.sessions.records import SavedMessage, SessionInfo
+from lookahead_cli.sessions.words import summary_words
 from lookahead_cli.trace.words import counted
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -25,6 +26,7 @@ def as_json(info: SessionInfo, messages: Sequence[SavedMessage]) -> str:
         "messages": [
             {"role": message.role, "content": message.content, "created": _when(message.created)}
             | (_answer(message) if message.role == "assistant" else {})
+            | ({"covers": message.covers} if message.role == "summary" else {})
             for message in messages
         ],
     }
@@ -38,8 +40,11 @@ def as_markdown(info: SessionInfo, messages: Sequence[SavedMessage]) -> str:
     """
     parts = [f"# {info.name}\n", f"{info.model}, {_when(info.created)}\n"]
     if info.system:
-        parts.append(f"> {info.system}\n".replace("\n", "\n> ").removesuffix("> "))
+        parts.append(_quoted(info.system))
     for message in messages:
+        if message.role == "summary":
+            parts.append(_quoted(f"*{summary_words(message.content, message.covers)}*\n\n{message.content}"))
+            continue
         parts.append(f"## {'You' if message.role == 'user' else info.model}\n")
         parts.append(_closed(message.content.strip("\n")) + "\n")
         if message.figures is not None:
@@ -48,6 +53,10 @@ def as_markdown(info: SessionInfo, messages: Sequence[SavedMessage]) -> str:
             ratio = f", S {figures.tokens / figures.steps:.2f}" if figures.steps else ""
             parts.append(f"*{said}{ratio}{_ending(message)}*\n")
     return "\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return "".join(f"> {line}".rstrip() + "\n" for line in text.strip().splitlines())
 
 
 def _answer(message: SavedMessage) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["user", "assistant"]
+Role = Literal["user", "assistant", "summary"]
+"""Who said it; a `summary` stands for messages that are no longer fed, and is empty where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class SavedMessage:
-    """A question or an answer.
+    """A question, an answer, or what stands for messages that are no longer fed.
 
     Attributes:
         id: Its number.
@@ -63,6 +64,7 @@ class SavedMessage:
         finish_reason: Why an answer ended; `cut` where the program was killed while it came.
         figures: How an answer was decoded; None for a question.
         created: Seconds since 1970.
+        covers: How many messages of the branch, counted from its first, a summary stands for.
     """
 
     id: int
@@ -73,3 +75,4 @@ class SavedMessage:
     finish_reason: str | None
     figures: Figures | None
     created: float
+    covers: int = 0

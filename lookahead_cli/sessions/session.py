@@ -58,6 +58,18 @@ class Session:
             self.store.rename(self.id, _name_of(content))
         return self._add("user", content)
 
+    def summarise(self, content: str, covers: int) -> int:
+        """Let a summary, or nothing, stand for the first messages from here on.
+
+        Args:
+            content: The summary; empty where they are left out.
+            covers: How many messages.
+
+        Returns:
+            Its number.
+        """
+        return self._add("summary", content, covers=covers)
+
     def rename(self, name: str) -> str:
         """Call it something else; the first question does not give it another name then.
 
@@ -119,13 +131,13 @@ class Session:
         if empty and not self._named:
             self.store.delete(self.id)
 
-    def _add(self, role: Role, content: str, ids: Sequence[int] = ()) -> int:
+    def _add(self, role: Role, content: str, ids: Sequence[int] = (), covers: int = 0) -> int:
         now = time.time()
         with self.store.database.changing() as database:
             cursor = database.execute(
-                "INSERT INTO message (session, parent, role, content, ids, created)"
-                " SELECT id, head, ?, ?, ?, ? FROM session WHERE id = ?",
-                (role, content, json.dumps(list(ids)), now, self.id),
+                "INSERT INTO message (session, parent, role, content, ids, created, covers)"
+                " SELECT id, head, ?, ?, ?, ?, ? FROM session WHERE id = ?",
+                (role, content, json.dumps(list(ids)), now, covers, self.id),
             )
             if cursor.rowcount != 1:
                 raise InputError("The session was deleted meanwhile.", "Begin another one.")

@@ -29,7 +29,7 @@ WITH RECURSIVE branch (id, parent, depth) AS (
     SELECT message.id, message.parent, depth + 1 FROM message JOIN branch ON message.id = branch.parent
 )
 """
-_SAID = "role, content, ids, finish_reason, figures, created"
+_SAID = "role, content, ids, finish_reason, figures, created, covers"
 _INFO = "SELECT id, name, model, system, created, updated, head FROM session"
 
 
@@ -217,7 +217,11 @@ class SessionStore:
 
     def _info(self, row: Sequence[Any]) -> SessionInfo:
         id, name, model, system, created, updated, head = row
-        ((count,),) = self.database.read(f"{_BRANCH} SELECT count(*) FROM branch", {"head": head})
+        ((count,),) = self.database.read(
+            f"{_BRANCH} SELECT count(*) FROM branch JOIN message ON message.id = branch.id"
+            " WHERE role != 'summary'",
+            {"head": head},
+        )
         return SessionInfo(id, name, model, system, created, updated, count)
 
     def _free_name(self, wanted: str, session: int | None = None) -> str:
@@ -232,7 +236,7 @@ def _pattern(text: str) -> str:
 
 
 def _message(row: Sequence[Any]) -> SavedMessage:
-    id, parent, role, content, ids, finish_reason, figures, created = row
+    id, parent, role, content, ids, finish_reason, figures, created, covers = row
     return SavedMessage(
         id=id,
         parent=parent,
@@ -242,4 +246,5 @@ def _message(row: Sequence[Any]) -> SavedMessage:
         finish_reason=finish_reason,
         figures=None if figures is None else Figures(**json.loads(figures)),
         created=created,
+        covers=covers,
     )

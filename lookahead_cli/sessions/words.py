@@ -22,6 +22,17 @@ def answer_words(figures: Figures, finish_reason: str | None) -> str:
     return f"{run}{rate}{ratio}{first}{memory}{ending}"
 
 
+def summary_words(content: str, covers: int) -> str:
+    """What stands above a summary, or in its place where messages are only left out."""
+    stands = (
+        "what stands below was written by the model, and stands for them"
+        if content
+        else "nothing stands for them"
+    )
+    first = "The first message is" if covers == 1 else f"The first {covers} messages are"
+    return f"{first} no longer fed; {stands}."
+
+
 def total_words(answers: Iterable[Figures]) -> str:
     """All answers of a conversation together; empty where there is none."""
     listed = list(answers)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.sessions.records import Figures, Role, SessionInfo
@@ -15,6 +15,26 @@ from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 Report = Callable[[Progress], None]
 Events = Iterator[Header | StepEvent | Footer]
+WhenFull = Literal["ask", "drop", "summarise", "stop"]
+"""What to do when the model's context is full: the oldest turns are left out, or the model summarises."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """How much of a model's context a conversation uses.
+
+    Attributes:
+        used: Tokens.
+        limit: Positions that the model has, None for no limit.
+    """
+
+    used: int
+    limit: int | None
+
+    @property
+    def share(self) -> float:
+        """Of the limit, 0.0 where there is none."""
+        return self.used / self.limit if self.limit else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +172,11 @@ class Said(Protocol):
         """How an answer was decoded."""
         ...
 
+    @property
+    def covers(self) -> int:
+        """How many messages, counted from the first, a summary stands for."""
+        ...
+
 
 class Talk(Protocol):
     """A conversation; its runs are read in a worker thread, and raise LookaheadError."""
@@ -176,16 +201,32 @@ class Talk(Protocol):
         """True where the last answer did not end by itself."""
         ...
 
-    def ask(self, question: str, cancel: threading.Event, report: Report) -> Events:
+    @property
+    def when_full(self) -> WhenFull:
+        """What to do when the model's context is full."""
+        ...
+
+    @property
+    def context(self) -> ContextUse | None:
+        """Tokens of what was said so far; None until a model is loaded."""
+        ...
+
+    def ask(
+        self, question: str, cancel: threading.Event, report: Report, when_full: WhenFull | None = None
+    ) -> Events:
         """Answer a question; one of which nothing was answered is taken back."""
         ...
 
-    def retry(self, cancel: threading.Event, report: Report) -> Events:
+    def retry(self, cancel: threading.Event, report: Report, when_full: WhenFull | None = None) -> Events:
         """Answer the last question again."""
         ...
 
-    def go_on(self, cancel: threading.Event, report: Report) -> Events:
+    def go_on(self, cancel: threading.Event, report: Report, when_full: WhenFull | None = None) -> Events:
         """Go on with the last answer."""
+        ...
+
+    def make_room(self, how: WhenFull, cancel: threading.Event, report: Report) -> bool:
+        """Leave out the oldest turns, or let a summary stand for them; False where that was stopped."""
         ...
 
     def undo(self) -> str:

@@ -12,21 +12,8 @@ from lookahead_cli.errors import InputError, UsageError
 from lookahead_cli.models.language_model import load_model
 from lookahead_cli.sessions.store import SessionStore
 from lookahead_cli.trace.events import Footer, StepEvent
+from tests.chat.talks import TinyAnswerer, ask, contents, heard
 from tests.tiny import save_tiny_model
-
-
-class TinyAnswerer:
-    spec = "tiny"
-
-    def __init__(self, model, tokens=8):
-        self.model = model
-        self.config = LookaheadConfig(window_size=3, ngram_size=3, guess_set_size=3, max_new_tokens=tokens)
-
-    def load(self, report):
-        return self.model
-
-    def run(self, prompt_ids, cancel, report):
-        return self.model.run(prompt_ids, self.config, cancel=cancel)
 
 
 @pytest.fixture(scope="module")
@@ -45,18 +32,6 @@ def store(tmp_path):
 @pytest.fixture
 def talk(model, store):
     return Conversation(TinyAnswerer(model), store.create("tiny"))
-
-
-def heard(events):
-    return list(events)
-
-
-def ask(talk, question, cancel=None):
-    return heard(talk.ask(question, cancel or threading.Event(), print))
-
-
-def contents(session):
-    return [message.content for message in session.messages()]
 
 
 def test_it_is_the_same_on_disk_as_in_memory_and_after_a_restart(talk, store, model):
@@ -156,22 +131,6 @@ def test_a_failure_half_way_keeps_what_had_come(talk, model):
     assert talk.messages[-1].finish_reason == "cut"
     assert talk.can_go_on
     assert contents(talk.session) == [said.content for said in talk.messages]
-
-
-def test_the_oldest_turns_make_room(talk, model):
-    for question in ("one two", "three", "four"):
-        ask(talk, question)
-    limit = len(model.encode_chat(talk.fed_messages))
-    model.context_length = limit + 8
-    try:
-        assert talk.leave_out_oldest(model, "five", room=8) == 2
-        assert talk.fed_messages[0]["content"] == "three"
-        ask(talk, "five")
-        assert len(talk.messages) == 8
-        with pytest.raises(InputError, match="question alone"):
-            talk.leave_out_oldest(model, "long " * 200, room=8)
-    finally:
-        model.context_length = model.runner.context_length
 
 
 def test_a_system_prompt_is_kept_with_the_session(model, store):

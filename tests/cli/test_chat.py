@@ -141,3 +141,33 @@ def test_a_session_keeps_its_own_model_and_system_prompt_against_settings_and_no
     capsys.readouterr()
     assert run(["sessions", "export", "other", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["system"] == "Be long."
+
+
+TURN = "the quick brown fox and the dog " * 5
+
+
+def fill(folder):
+    """Three turns in a session of the tiny model, whose context of 256 tokens has no room for the third."""
+    return [asked(folder, "--session", "long", "-p", TURN, "--max-new-tokens", "24") for _ in range(3)]
+
+
+def test_a_full_context_is_an_error_that_says_what_to_do_next(folder, capsys):
+    assert fill(folder) == [ExitCode.OK, ExitCode.OK, ExitCode.INPUT]
+    assert "of 256 tokens are used. Begin another conversation, or" in capsys.readouterr().err
+
+
+def test_the_oldest_turns_are_left_out_where_that_was_asked_for_and_it_is_said(folder, capsys, monkeypatch):
+    monkeypatch.setenv("LOOKAHEAD_WHEN_FULL", "drop")
+    assert fill(folder) == [ExitCode.OK] * 3
+    error = capsys.readouterr().err
+    assert "messages are no longer fed; nothing stands for them." in error
+
+
+@pytest.mark.parametrize(("typed", "code"), [("d\n", ExitCode.OK), ("stop\n", ExitCode.INPUT)])
+def test_a_person_at_a_terminal_is_asked(folder, capsys, monkeypatch, typed, code):
+    fill(folder)
+    terminal = piped(typed)
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", terminal)
+    assert asked(folder, "--session", "long", "-p", TURN, "--max-new-tokens", "24") == code
+    assert "Drop the oldest turns, summarise them, or stop?" in capsys.readouterr().err
