@@ -16,13 +16,14 @@ from lookahead_cli.decoding.records import Step
 from lookahead_cli.decoding.sampling import Sampler, SeededUniforms
 from lookahead_cli.decoding.stopping import Stopping
 from lookahead_cli.errors import UnsupportedModelError
+from lookahead_cli.models import attention as tree_attention
 from lookahead_cli.models.loading import context_length_of
 from lookahead_cli.models.probe import check_tree_attention, needs_trial
 from lookahead_cli.models.rope import length_dependent_rope
 from lookahead_cli.models.runner import TransformersRunner
 from lookahead_cli.models.support import check_supported
 
-_ATTENTION = frozenset({"eager", "sdpa"})
+_ATTENTION = frozenset({"eager", "sdpa", tree_attention.NAME})
 # What `generate` hands to any loop; of the rest this loop would not know what the model makes of it.
 _KNOWN_INPUTS = frozenset(
     {
