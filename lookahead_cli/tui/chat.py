@@ -23,6 +23,7 @@ from lookahead_cli.tui.chat_panels import ALL, PanelsColumn
 from lookahead_cli.tui.chat_title import title_line
 from lookahead_cli.tui.chat_turns import Turns
 from lookahead_cli.tui.commands import commands_of
+from lookahead_cli.tui.context_meter import ContextMeter
 from lookahead_cli.tui.editor import edit_text, find_editor
 from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.key_bar import KeyBar
@@ -54,7 +55,8 @@ class ChatApp(App[None]):
 
     TITLE = "lookahead chat"
     CSS = """
-    #title { height: 1; }
+    #top { height: 1; }
+    #title { height: 1; width: 1fr; }
     #body { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = CHAT_KEYS
@@ -80,7 +82,9 @@ class ChatApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """Title, conversation and panels, input line, keys."""
-        yield Static(id="title", markup=False)
+        with Horizontal(id="top"):
+            yield Static(id="title", markup=False)
+            yield ContextMeter(self.colours)
         with Horizontal(id="body"):
             yield ConversationColumn(self.colours)
             yield PanelsColumn(self.colours, self._kept.panels())
@@ -140,6 +144,7 @@ class ChatApp(App[None]):
     def on_resize(self, event: Resize) -> None:
         """Find the panels their places for the new size."""
         self.place_panels()
+        self.show_context()
 
     def place_panels(self) -> None:
         """Find the panels their places for this size and this run."""
@@ -213,6 +218,7 @@ class ChatApp(App[None]):
         self.turns.forget()
         self.column.show_instead(self._talk.messages)
         self.line.put(question)
+        self.turns.count_context()
         self.show_run()
 
     def action_raw(self) -> None:
@@ -266,6 +272,7 @@ class ChatApp(App[None]):
             self.tell(f"System prompt: {self._talk.system}")
         if self._talk.unanswered is not None:
             self.line.put(self._talk.unanswered)
+        self.turns.count_context()
         self.show_run()
 
     def _tick(self) -> None:
@@ -281,12 +288,17 @@ class ChatApp(App[None]):
     def show_run(self) -> None:
         """Show the newest step."""
         self.show_title()
+        self.show_context()
         self.panels.show(self.view)
 
     def show_title(self) -> None:
         """Say what answers, and how."""
         line = title_line(self.view, self.turns.status, self._talk.answerer.title, self.colours)
         self.query_one("#title", Static).update(line)
+
+    def show_context(self) -> None:
+        """Say how much of the model's context is used."""
+        self.query_one(ContextMeter).show(self.turns.context)
 
     def action_stop(self) -> None:
         """End the answer within one step; what was asked while the model is loaded is taken back."""

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from lookahead_cli.sessions.words import answer_words
+from lookahead_cli.sessions.words import answer_words, summary_words
 from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.talk import Said
@@ -49,6 +49,7 @@ class ConversationColumn(VerticalScroll):
                          scrollbar-background: $background; }
     ConversationColumn > Rows { margin-bottom: 1; height: auto; }
     ConversationColumn > Static { margin-bottom: 1; height: auto; }
+    ConversationColumn > .summary { border-left: outer $primary; padding-left: 1; }
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -98,7 +99,18 @@ class ConversationColumn(VerticalScroll):
     def _message(self, said: Said) -> Widget:
         if said.role == "user":
             return self._line(self._by("you", Text(plain_text(said.content))))
+        if said.role == "summary":
+            return self._summary(said)
         return self._answer(plain_text(said.content), self._figures(said))
+
+    def _summary(self, said: Said) -> Static:
+        colours = self._colours
+        text = Text(summary_words(said.content, said.covers), colours.style("accent"))
+        if said.content:
+            text.append(f"\n{plain_text(said.content)}", colours.style("foreground"))
+        summary = self._line(text)
+        summary.add_class("summary")
+        return summary
 
     def _figures(self, said: Said) -> Text | None:
         if said.figures is None:
@@ -131,6 +143,13 @@ class ConversationColumn(VerticalScroll):
     def tell_rows(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Say several things, each with its name."""
         self._mount(Rows(pairs, self._colours))
+
+    def show_summary(self, said: Said, before: Widget | None) -> Static:
+        """Show what is no longer fed from here on, above what needed the room."""
+        summary = self._summary(said)
+        self.mount(summary, before=before)
+        self.anchor()
+        return summary
 
     def begin_answer(self, begun: str) -> AnswerView:
         """An answer that comes, behind the beginning that it has already."""

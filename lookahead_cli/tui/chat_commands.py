@@ -20,13 +20,17 @@ from lookahead_cli.tui.chat_settings import cost_words, settings_rows, with_sett
 from lookahead_cli.tui.clipboard import copy, part_to_copy
 from lookahead_cli.tui.picker import PickScreen, Row
 from lookahead_cli.tui.slash import Command, explained, nearest
-from lookahead_cli.tui.talk import ModelChoice
+from lookahead_cli.tui.talk import ModelChoice, WhenFull
 from lookahead_cli.tui.token_text import plain_text
 
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
 
 _POOL_WORDS = {"clear": "forget every n-gram", "save ": "into a FILE", "load ": "from a FILE"}
+_ROOM: Mapping[WhenFull, str] = {
+    "drop": "all turns but the last are no longer fed",
+    "summarise": "the same, and the model's own summary is fed in their place",
+}
 _METHODS = {
     "greedy": "nobody guesses: one token a step",
     "jacobi": "one chain of W tokens, refined by every pass",
@@ -203,6 +207,19 @@ def _stats(app: ChatApp, _: str) -> None:
     app.tell(total_words(figures) or "Nothing was answered yet.")
 
 
+def _context(app: ChatApp, how: str) -> None:
+    chosen = next((each for each in _ROOM if each == how), None)
+    if chosen is not None:
+        if app.idle():
+            app.turns.make_room(chosen)
+    elif how:
+        raise UsageError(f"/context cannot '{how}'.", nearest(how, list(_ROOM)) or "Say /context drop.")
+    else:
+        use = app.turns.context
+        limit = "" if use is None or use.limit is None else f" of {use.limit:,}"
+        app.tell(f"{use.used if use else 0:,}{limit} tokens of the model's context are used.")
+
+
 def _session_names(app: ChatApp, _: str) -> Mapping[str, str]:
     with suppress(LookaheadError):
         return {info.name: counted(info.messages, "message") for info in app.talk.sessions()}
@@ -237,6 +254,13 @@ COMMANDS = (
     ),
     Command("method", "who guesses", _method, "NAME", values=lambda app, _: _METHODS),
     Command("stats", "tokens and S of all answers", _stats),
+    Command(
+        "context",
+        "what the conversation uses of the model's context; drop or summarise makes room",
+        _context,
+        "[WORD]",
+        values=lambda app, _: {str(how): says for how, says in _ROOM.items()},
+    ),
     Command(
         "pool",
         "what the n-gram pool holds; clear it, save FILE, load FILE",

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual.widgets import Static
 
-from lookahead_cli.errors import LookaheadError
+from lookahead_cli.errors import ContextFullError, LookaheadError
 from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.tui.answer_text import text_so_far, tokens_so_far
 from lookahead_cli.tui.answer_view import AnswerView
+from lookahead_cli.tui.chat_sources import Loading, MakingRoom, Run, Turn
 from lookahead_cli.tui.chat_title import doing
+from lookahead_cli.tui.context_meter import WARNING_SHARE, use_of
 from lookahead_cli.tui.feed import Feed
+from lookahead_cli.tui.room_screen import RoomScreen
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.source import EventSource
-from lookahead_cli.tui.talk import Events, Report, Talk
+from lookahead_cli.tui.talk import ContextUse, Said, Talk, WhenFull
 from lookahead_cli.tui.token_text import plain_text
 
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
 
 
-class _Loading:
-    """Loading a model as a source of progress alone.
-
-    Args:
-        load: Does it.
-        spec: What another model is called, None for the first one.
-    """
-
-    def __init__(self, load: Callable[[Report], object], spec: str | None = None) -> None:
-        self.spec = spec
-        self._load = load
-
-    def events(self, cancel: threading.Event, report: Report) -> Events:
-        self._load(report)
-        return iter(())
-
-
-class _Turn:
-    """One answer as a source of events."""
-
-    def __init__(self, run: Callable[[threading.Event, Report], Events]) -> None:
-        self.events = run
+_WHEN_FULL: Mapping[WhenFull, str] = {
+    "ask": "When it is full you are asked what to do.",
+    "drop": "When it is full the oldest turns are dropped.",
+    "summarise": "When it is full the model summarises what was said.",
+    "stop": "When it is full nothing more is answered.",
+}
 
 
 class Turns:
@@ -71,11 +57,34 @@ class Turns:
         self._talk = talk
         self._attached = attached
         self._feed: Feed | None = None
-        self._loading: _Loading | None = None
+        self._loading: Loading | None = None
         self._question: Static | None = None
         self._asked: str | None = None
         self._early: str | None = None
         self._begun = ""
+        self._run: Run | None = None
+        self._known_summary: Said | None = None
+        self._summary: Static | None = None
+        self._use: ContextUse | None = None
+        self._warned = False
+
+    @property
+    def context(self) -> ContextUse | None:
+        """How much of the model's context is used, by the answer that comes or by what was said."""
+        if self._use is not None and self.busy and not self.loading:
+            return use_of(self.view, self._use.limit) or self._use
+        return self._use
+
+    def count_context(self) -> None:
+        """Count what was said; a person is warned once before it is too much."""
+        use = self._use = self._talk.context
+        is_near = use is not None and use.share >= WARNING_SHARE
+        if use is not None and is_near and not self._warned:
+            self._app.tell(
+                f"{100 * use.share:.0f} % of the model's context is used. {_WHEN_FULL[self._talk.when_full]} "
+                "/context drop and /context summarise make room now."
+            )
+        self._warned = is_near
 
     @property
     def busy(self) -> bool:
@@ -89,13 +98,13 @@ class Turns:
 
     def load(self) -> None:
         """Load the first model; without one a chat has nothing to do."""
-        self._load(_Loading(self._talk.answerer.load))
+        self._load(Loading(self._talk.answerer.load))
 
     def change_model(self, spec: str) -> None:
         """Load another one, which goes on with the conversation."""
-        self._load(_Loading(partial(self._talk.change_model, spec), spec))
+        self._load(Loading(partial(self._talk.change_model, spec), spec))
 
-    def _load(self, loading: _Loading) -> None:
+    def _load(self, loading: Loading) -> None:
         self._loading = loading
         self._drive(loading)
 
@@ -114,7 +123,7 @@ class Turns:
     def _ask(self, question: str) -> None:
         self._asked, self._begun = question, ""
         whole = self._attached + question
-        self._follow(lambda cancel, report: self._talk.ask(whole, cancel, report))
+        self._follow(partial(self._talk.ask, whole))
 
     def retry(self) -> None:
         """Answer the last question again."""
@@ -127,12 +136,18 @@ class Turns:
         self._app.column.last_answer().remove()
         self._follow(self._talk.go_on)
 
-    def _follow(self, run: Callable[[threading.Event, Report], Events]) -> None:
+    def make_room(self, how: WhenFull) -> None:
+        """Leave out the oldest turns, or let the model summarise them, before the context is full."""
+        self._drive(MakingRoom(partial(self._talk.make_room, how)))
+
+    def _follow(self, run: Run) -> None:
+        self._run = run
         self.answer = self._app.column.begin_answer(self._begun)
         self._view_before, self.view = self.view, RunView()
-        self._drive(_Turn(run))
+        self._drive(Turn(run))
 
     def _drive(self, source: EventSource) -> None:
+        self._known_summary, self._summary = self._newest_summary, None
         self._feed = Feed(source, None, lambda: None)
         self._app.run_worker(self._feed.drive, thread=True, exit_on_error=False)
 
@@ -172,6 +187,7 @@ class Turns:
                 self.status = ""
             if isinstance(event, Header):
                 self._app.place_panels()
+                self._show_summary()
         if news:
             self.stream()
             self._app.show_run()
@@ -179,8 +195,35 @@ class Turns:
             self._feed = None
             if self._loading is not None:
                 self._end_loading(feed, self._loading)
+            elif isinstance(feed.source, MakingRoom):
+                self._end_making_room(feed)
             else:
                 self._end_turn(feed)
+            self.count_context()
+            self._app.show_context()
+
+    @property
+    def _newest_summary(self) -> Said | None:
+        return next((said for said in reversed(self._talk.messages) if said.role == "summary"), None)
+
+    def _show_summary(self) -> None:
+        """Show what is no longer fed, where this turn needed the room."""
+        made = self._newest_summary
+        if made is not None and made is not self._known_summary:
+            before = self.answer if self._asked is None else self._question
+            self._summary = self._app.column.show_summary(made, before)
+            self._known_summary = made
+
+    def _end_making_room(self, feed: Feed) -> None:
+        self.status = ""
+        if isinstance(feed.failure, LookaheadError):
+            self._app.complain(str(feed.failure))
+        elif feed.failure is not None:
+            self._app.fail(feed.failure)
+        else:
+            self._asked, self.answer = None, None
+            self._show_summary()
+        self._app.show_title()
 
     def stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
@@ -201,6 +244,9 @@ class Turns:
 
     def _end_turn(self, feed: Feed) -> None:
         footer = self.view.footer
+        if isinstance(feed.failure, ContextFullError) and self._talk.when_full == "ask":
+            self._app.push_screen(RoomScreen(self._app.colours, feed.failure.message), self._go_on_with_room)
+            return
         if isinstance(feed.failure, LookaheadError):
             self._app.complain(str(feed.failure))
         elif feed.failure is not None:
@@ -215,12 +261,21 @@ class Turns:
         if self.answer is not None:
             self._app.column.end_answer(self.answer, self._talk.messages[-1])
 
+    def _go_on_with_room(self, how: WhenFull | None) -> None:
+        """Answer, now that a person said how room is to be made."""
+        if how in (None, "stop") or self._run is None:
+            self._put_back()
+        else:
+            self._drive(Turn(self._run, how))
+
     def _put_back(self) -> None:
         """Nothing came: the conversation has taken the question back, and it returns to the input line."""
         if self._asked is not None:
             self._take_back(self._asked)
         elif self.answer is not None:
             self.answer.remove()
+            if self._summary is not None:
+                self._summary.remove()
             if self._begun:
                 self._app.column.show_answer_again(self._talk.messages[-1])
         self.view, self.status = self._view_before, ""
@@ -236,7 +291,7 @@ class Turns:
             self.answer = None
         self._question = self._asked = self._early = None
 
-    def _end_loading(self, feed: Feed, loading: _Loading) -> None:
+    def _end_loading(self, feed: Feed, loading: Loading) -> None:
         """What was asked meanwhile is answered where the wanted model is there."""
         app, answerer, failure = self._app, self._talk.answerer, feed.failure
         if not isinstance(failure, LookaheadError | None) or (

@@ -45,7 +45,7 @@ class Feed:
 
     def __init__(self, source: EventSource, pacer: Pacer | None, on_news: Callable[[], None]) -> None:
         self.failure: BaseException | None = None
-        self._source = source
+        self.source = source
         self._pacer = pacer
         self._on_news = on_news
         self._cancel = threading.Event()
@@ -87,7 +87,7 @@ class Feed:
 
     def _drive(self) -> None:
         try:
-            events = self._source.events(self._cancel, self._put_progress)
+            events = self.source.events(self._cancel, self._put_progress)
             for event in events:
                 self._started = True
                 self._put(event)
