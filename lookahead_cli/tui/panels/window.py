@@ -49,7 +49,7 @@ class WindowPanel(Panel):
         "first row up to its column and the cells above it, and no others, since those are the text that "
         "it continues. A column read downwards, its new cell last, is an n-gram that the model could say: "
         "each step collects one a column for the pool. Cells with ✓ came true: the model's own choices "
-        "walked through them. Cells with ○ were not used, and turned out right: the text has that token at "
+        "walked through them. Cells with ○ were not used and turned out right: the text has that token at "
         "that place, as far as it is decoded by now. Only the current token is certain, the rest are "
         "guesses; they are never shown as text before the model has confirmed them."
     )
