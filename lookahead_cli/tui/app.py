@@ -21,11 +21,9 @@ from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.tui.commands import commands_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.help import HelpScreen
-from lookahead_cli.tui.keys import PANELS, RUN_KEYS
-from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
+from lookahead_cli.tui.keys import RUN_KEYS
 from lookahead_cli.tui.playback import Playback
 from lookahead_cli.tui.race.lanes import Lane, Race
-from lookahead_cli.tui.race.panels import LanePanel
 from lookahead_cli.tui.race.screen import RaceScreen
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
@@ -317,7 +315,7 @@ class VisualizeApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action, for the command palette."""
-        yield from commands_of(screen)
+        yield from commands_of(screen, self.colours)
 
     def action_rendering(self) -> None:
         """Show the output as it reads, or with whitespace and free tokens marked."""
@@ -342,8 +340,7 @@ class VisualizeApp(App[None]):
     def action_help(self) -> None:
         """Say what the panels mean."""
         if not isinstance(self.screen, HelpScreen):
-            panels = (*PANELS, MaskPanel, TreePanel, LanePanel)
-            self.push_screen(HelpScreen(self.colours, panels, self.BINDINGS))
+            self.push_screen(HelpScreen(self.colours, self.run_screen.EXPLAINS, self.BINDINGS))
 
     def action_interrupt(self) -> None:
         """The same, and say that it was not seen to its end."""

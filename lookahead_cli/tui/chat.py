@@ -27,6 +27,7 @@ from lookahead_cli.tui.context_meter import ContextMeter
 from lookahead_cli.tui.editor import edit_text, find_editor
 from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.key_bar import KeyBar
+from lookahead_cli.tui.keys import PANELS
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import is_command, offers, palette, run_command
@@ -308,7 +309,8 @@ class ChatApp(App[None]):
         """Every command, and the keys that are none, for the command palette."""
         if not isinstance(screen, ModalScreen):
             yield from palette(COMMANDS, self)
-        yield from commands_of(screen, without=IN_THE_TABLE)
+        explained = None if isinstance(screen, ModalScreen) else PANELS
+        yield from commands_of(screen, self.colours, explained=explained, without=IN_THE_TABLE)
 
     def action_panels(self, name: str = ALL) -> None:
         """Show or hide the panels, or one of them; it stays so."""

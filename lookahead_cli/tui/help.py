@@ -4,31 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
+from textual.keys import format_key
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from lookahead_cli.tui.panels import Panel
+from lookahead_cli.tui.panels.base import Legend, legend_mark
 from lookahead_cli.tui.theme import Theme
 
-_SHOWN = {
-    "left": "←", "right": "→", "full_stop": ".", "plus": "+", "equals_sign": "=", "minus": "-",
-    "question_mark": "?", "up": "↑", "down": "↓", "comma": ",", "escape": "esc",
-}  # fmt: skip
+
+class Explained(Protocol):
+    """A part of a screen that says in its own words what it shows."""
+
+    TITLE: ClassVar[str]
+    LEGEND: ClassVar[Legend]
+    HELP: ClassVar[str]
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A screen that says which of its parts can be explained."""
+
+    EXPLAINS: ClassVar[Sequence[type[Explained]]]
+
+
+def explained_on(screen: Screen[object]) -> Sequence[type[Explained]]:
+    """The parts of a screen that have a help text, in the order of reading."""
+    return screen.EXPLAINS if isinstance(screen, Explaining) else ()
 
 
 class HelpScreen(ModalScreen[None]):
-    """Shows the panels' help texts and the bindings' tooltips.
+    """Shows help texts with their legends, and the bindings' tooltips.
 
     Args:
         theme: The colours.
-        panels: The panels that are explained.
-        keys: The bindings that are explained.
+        explained: What is explained, such as panels.
+        keys: The bindings that are explained; none where one part alone is asked about.
     """
 
     CSS = """
@@ -48,27 +64,43 @@ class HelpScreen(ModalScreen[None]):
         )
     ]
 
-    def __init__(self, theme: Theme, panels: Iterable[type[Panel]], keys: Sequence[BindingType]) -> None:
+    def __init__(
+        self, theme: Theme, explained: Iterable[type[Explained]], keys: Sequence[BindingType] = ()
+    ) -> None:
         super().__init__()
         self._colours = theme
-        self._panels = tuple(panels)
+        self._explained = tuple(explained)
         self._keys = [key for key in keys if isinstance(key, Binding)]
 
     def compose(self) -> ComposeResult:
-        """One scrollable text."""
-        style = self._colours.style
-        text = Text().append("KEYS\n", style("accent"))
-        said = [
-            (" ".join(_SHOWN.get(name, name) for key in keys for name in key.key.split(",")), tooltip)
-            for tooltip, keys in groupby(self._keys, key=lambda key: key.tooltip)
-        ]
-        cells = 2 + max((len(names) for names, _ in said), default=0)
-        for names, tooltip in said:
-            text.append(f"{names:<{cells}}", style("bonus")).append(f"{tooltip}\n", style("foreground"))
-        for panel in self._panels:
-            text.append(f"\n{panel.TITLE}\n", style("accent")).append(f"{panel.HELP}\n", style("foreground"))
+        """One scrollable text: the keys, and a section a panel."""
+        text = self._key_section()
+        for part in self._explained:
+            text.append_text(self._section(part))
         text.rstrip()
         with VerticalScroll(id="help") as scroll:
             scroll.border_title = "HELP"
             scroll.border_subtitle = "↑ ↓ scroll · esc close"
             yield Static(text, markup=False)
+
+    def _key_section(self) -> Text:
+        style = self._colours.style
+        text = Text()
+        said = [
+            (" ".join(format_key(name) for key in keys for name in key.key.split(",")), tooltip)
+            for tooltip, keys in groupby(self._keys, key=lambda key: key.tooltip)
+        ]
+        if said:
+            text.append("KEYS\n", style("accent"))
+        cells = 2 + max((len(names) for names, _ in said), default=0)
+        for names, tooltip in said:
+            text.append(f"{names:<{cells}}", style("bonus")).append(f"{tooltip}\n", style("foreground"))
+        return text.append("\n") if said else text
+
+    def _section(self, part: type[Explained]) -> Text:
+        style = self._colours.style
+        text = Text().append(f"{part.TITLE}\n", style("accent"))
+        for mark, role, words in part.LEGEND:
+            text.append(mark, legend_mark(mark, style(role)))
+            text.append(f" {words}   ", style("muted"))
+        return text.append("\n" if part.LEGEND else "").append(f"{part.HELP}\n\n", style("foreground"))

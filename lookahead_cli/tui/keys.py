@@ -5,8 +5,13 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, PoolPanel, WindowPanel
+from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
+from lookahead_cli.tui.timeline import Timeline
 
 PANELS = (WindowPanel, PoolPanel, AcceptedPanel, MeterPanel)
+EXPLAINED = (*PANELS, Timeline, MaskPanel, TreePanel)
+"""What the help of a run explains."""
+
 RUN_NEEDED = (
     *("escape", "question_mark", "q", "space", "right", "left", "p", "m", "g"),
     *("n", "plus", "minus", "end", "slash", "t", "s", "w"),

@@ -27,6 +27,7 @@ class LoadingPanel(Panel):
     """
 
     TITLE = "GETTING READY"
+    LEGEND = ((MATCHED, "accepted", "done"),)
 
     def __init__(self, theme: Theme, what: str, *, id: str | None = None) -> None:
         super().__init__(theme, id=id)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Grid
 from textual.events import Resize
 from textual.screen import Screen
 
+from lookahead_cli.tui.help import Explained
 from lookahead_cli.tui.key_bar import KeyBar
-from lookahead_cli.tui.keys import RUN_NEEDED
+from lookahead_cli.tui.keys import EXPLAINED, RUN_NEEDED
 from lookahead_cli.tui.loading import LoadingPanel
 from lookahead_cli.tui.panels import AcceptedPanel, MeterPanel, Panel, PoolPanel, WindowPanel
 from lookahead_cli.tui.panels.window import NARROWEST_CELL, cells_for
@@ -35,6 +37,7 @@ class RunScreen(Screen[None]):
         view: The run.
     """
 
+    EXPLAINS: ClassVar[Sequence[type[Explained]]] = EXPLAINED
     DEFAULT_CSS = """
     RunScreen {
         layout: vertical; background: $background; overflow: hidden;

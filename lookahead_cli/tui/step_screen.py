@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -9,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from lookahead_cli.tui.help import Explained, HelpScreen
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels.step_panels import MaskPanel, StepPanel, TreePanel
 from lookahead_cli.tui.run_view import RunView
@@ -40,14 +42,17 @@ class StepScreen(ModalScreen[None]):
         Binding(
             "full_stop", "step(1)", "Step after", id="step.after", key_display=".", tooltip="Another step"
         ),
-        Binding("m", "show('mask')", "Mask", id="step.mask"),
-        Binding("t", "show('tree')", "Tree", id="step.tree"),
-        Binding("escape,q", "close", "Close", id="step.close", key_display="esc"),
+        Binding("m", "show('mask')", "Mask", id="step.mask", tooltip="The attention mask; again, the run"),
+        Binding("t", "show('tree')", "Tree", id="step.tree", tooltip="The token tree; again, the run"),
+        Binding("question_mark", "help", "Help", id="step.help", key_display="?", tooltip="What they show"),
+        Binding("escape,q", "close", "Close", id="step.close", key_display="esc", tooltip="Back to the run"),
     ]
+    EXPLAINS: ClassVar[Sequence[type[Explained]]] = (MaskPanel, TreePanel)
 
     def __init__(self, theme: Theme, view: RunView, first: str) -> None:
         super().__init__()
         self.mask_panel, self.tree_panel = MaskPanel(theme, id="mask"), TreePanel(theme, id="tree")
+        self._colours = theme
         self._view = view
         self._shown: StepPanel = self.mask_panel if first == "mask" else self.tree_panel
         self._index = max(0, view.shown)
@@ -102,6 +107,10 @@ class StepScreen(ModalScreen[None]):
             return
         self._shown = panel
         self._show(panel.node, panel.key)
+
+    def action_help(self) -> None:
+        """Say what mask and tree show."""
+        self.app.push_screen(HelpScreen(self._colours, self.EXPLAINS, self.BINDINGS))
 
     def action_close(self) -> None:
         """Back to the run, at the step that was looked at."""

@@ -109,10 +109,9 @@ def ratio(lines: Sequence[str]) -> str | None:
 
 def histogram(text: str) -> dict[int, int]:
     """Steps by tokens, from bars below each other or on one line."""
-    below = re.search(r"tokens accepted a step\n((?: *\d+ +█* ?\d+\n)+)", text)
+    below = re.findall(r"^(\d+) tokens? +█* ?(\d+) steps?$", text, re.MULTILINE)
     if below:
-        rows = [row.replace("█", " ").split() for row in below[1].splitlines()]
-        return {int(tokens): int(count) for tokens, count in rows}
+        return {int(tokens): int(count) for tokens, count in below}
     line = re.search(r"accepted a step((?:  \d+[ ▁▂▃▄▅▆▇█]\d+)+)", text)
     pairs = re.findall(r"(\d+)[ ▁▂▃▄▅▆▇█](\d+)", line[1]) if line else []
     return {int(tokens): int(count) for tokens, count in pairs}

@@ -19,6 +19,11 @@ Legend = tuple[tuple[str, str, str], ...]
 _LETTERS = {"italic": Style(italic=True), "underlined": Style(underline=True)}
 
 
+def legend_mark(mark: str, style: Style) -> Style:
+    """How a legend's mark looks in a style: the name of a style of text looks like it."""
+    return style + _LETTERS.get(mark, Style.null())
+
+
 class Panel(Drawn):
     """A framed panel whose lines are made anew for each step.
 
@@ -116,7 +121,6 @@ class Panel(Drawn):
     def _legend(self, width: int) -> Line:
         line = Line(width)
         for mark, role, words in self.LEGEND:
-            look = self.style(role) + _LETTERS.get(mark, Style.null())
-            line.add("  " if line.width else " ", self._frame).add(mark, look)
+            line.add("  " if line.width else " ", self._frame).add(mark, legend_mark(mark, self.style(role)))
             line.add(f" {words}", self.style("muted"))
         return line

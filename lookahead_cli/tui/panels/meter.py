@@ -23,7 +23,10 @@ class MeterPanel(Panel):
     """S in large digits, greedy beside it, the histogram of accepted tokens, nodes and phase times."""
 
     TITLE = "COMPRESSION"
-    LEGEND = (("S", "accent", "= tokens / steps"),)
+    LEGEND = (
+        ("S", "accent", "= tokens / steps"),
+        ("█", "free", "steps with several tokens"),
+    )
     HELP = (
         "S, the compression ratio, is the number of tokens divided by the number of steps; greedy "
         "decoding has exactly 1. Steps saved and time saved are two things: a step here feeds many nodes "
@@ -46,9 +49,9 @@ class MeterPanel(Panel):
         tail = self._work(view, width)
         room = height - len(lines) - len(tail)
         bars = len(view.total.histogram)
-        if room >= bars + 3:
+        if room >= bars + 2:
             lines += [Line(width), *self._bars(view, width), Line(width)]
-        elif room >= bars + 1:
+        elif room >= bars:
             lines += self._bars(view, width)
         else:
             lines.append(self._histogram_line(view, width))
@@ -120,17 +123,17 @@ class MeterPanel(Panel):
         return [line, why]
 
     def _bars(self, view: RunView, width: int) -> list[Line]:
-        """One bar a number of tokens."""
+        """One bar a number of tokens that a step accepted."""
         style = self.style
         counts = view.total.histogram
         most = max(counts)
-        room = max(4, min(24, width - _LABEL_CELLS - 8))
-        lines = [Line(width).add("tokens accepted a step", style("muted"))]
+        room = max(4, min(24, width - _LABEL_CELLS - 12))
+        lines = []
         for tokens, count in enumerate(counts, start=1):
-            line = self._label(f"{tokens:>8}", width)
+            line = self._label(_counted(tokens, "token"), width)
             cells = max(1, round(room * count / most)) if count else 0
             line.add("█" * cells, style("free" if tokens > 1 else "foreground"))
-            lines.append(line.add(f" {count}", style("muted")))
+            lines.append(line.add(f" {_counted(count, 'step')}", style("muted")))
         return lines
 
     def _histogram_line(self, view: RunView, width: int) -> Line:

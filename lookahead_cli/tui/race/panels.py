@@ -155,6 +155,7 @@ class ResultPanel(Panel):
     """What is going on, and at the end what the race shows."""
 
     TITLE = "RESULT"
+    LEGEND = ((MATCHED, "accepted", "ids equal"), (REJECTED, "rejected", "ids differ"))
     HELP = (
         "At the end: whether the ids of each lane are greedy's, or where they first differ and how close the "
         "two likeliest tokens were there; then greedy's steps and greedy's seconds divided by the lane's."

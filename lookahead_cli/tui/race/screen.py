@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 
 from lookahead_cli.tui.drawn import Drawn
 from lookahead_cli.tui.feed import Feed
-from lookahead_cli.tui.help import HelpScreen
+from lookahead_cli.tui.help import Explained, HelpScreen
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAUSED, PLAYING
@@ -47,6 +47,7 @@ class RaceScreen(ModalScreen[None]):
     RaceScreen #lanes Panel { width: 100%; height: 100%; }
     RaceScreen #result { height: 3; }
     """
+    EXPLAINS: ClassVar[Sequence[type[Explained]]] = (LanePanel, ResultPanel)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play", "Play", id="race.play", tooltip="Hold the race, go on, or play it again"),
         Binding("left", "back", "Back", id="race.back", key_display="←", tooltip="One step back"),
@@ -319,7 +320,7 @@ class RaceScreen(ModalScreen[None]):
         if self.clock is not None:
             self.clock.pause(self._now())
             self.draw()
-        self.app.push_screen(HelpScreen(self._colours, (LanePanel, ResultPanel), self.BINDINGS))
+        self.app.push_screen(HelpScreen(self._colours, self.EXPLAINS, self.BINDINGS))
 
     def action_close(self) -> None:
         """Back to the run."""

@@ -10,9 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from lookahead_cli.tui.commands import commands_of
-from lookahead_cli.tui.help import HelpScreen
-from lookahead_cli.tui.keys import PANELS
-from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel
+from lookahead_cli.tui.help import HelpScreen, explained_on
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
@@ -69,7 +67,7 @@ class TourApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action, for the command palette."""
-        yield from commands_of(screen)
+        yield from commands_of(screen, self.colours)
 
     def action_help(self) -> None:
         """Say what the keys do and what the panels mean."""
@@ -78,7 +76,7 @@ class TourApp(App[None]):
             taken = {name for key in own for name in key.key.split(",")}
             said = [key for key in own if key.tooltip]
             ours = [key for key in _APP_KEYS if isinstance(key, Binding) and key.key not in taken]
-            self.push_screen(HelpScreen(self.colours, (*PANELS, MaskPanel, TreePanel), [*said, *ours]))
+            self.push_screen(HelpScreen(self.colours, explained_on(self.screen), [*said, *ours]))
 
     def action_leave(self) -> None:
         """Leave."""

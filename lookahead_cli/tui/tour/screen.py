@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -12,6 +12,7 @@ from textual.containers import Container
 from textual.events import Resize
 from textual.screen import Screen
 
+from lookahead_cli.tui.help import Explained
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels import Panel
 from lookahead_cli.tui.run_view import RunView
@@ -76,6 +77,7 @@ class TourScreen(Screen[None]):
         &.-stacked #lesson { width: 100%; }
     }
     """
+    EXPLAINS: ClassVar[Sequence[type[Explained]]] = tuple(KINDS.values())
     BINDINGS: ClassVar[list[BindingType]] = TOUR_KEYS
 
     def __init__(self, theme: Theme, runs: TourRuns, first: int = 0) -> None:

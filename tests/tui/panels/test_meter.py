@@ -50,9 +50,10 @@ def test_the_past_has_no_time_ratio():
 def test_the_histogram_counts_steps_by_their_tokens():
     view = decoded(settings(tokens=80))
     lines = drawn(MeterPanel, view, width=54, height=20)
-    start = lines.index("tokens accepted a step")
-    counts = [line.split() for line in lines[start + 1 : start + 1 + len(view.total.histogram)]]
-    assert [int(parts[-1]) for parts in counts] == list(view.total.histogram)
+    start = next(index for index, line in enumerate(lines) if line.startswith("1 token "))
+    counts = [line.split() for line in lines[start : start + len(view.total.histogram)]]
+    assert [int(parts[0]) for parts in counts] == list(range(1, len(counts) + 1))
+    assert [int(parts[-2]) for parts in counts] == list(view.total.histogram)
     assert all(
         "█" in "".join(parts) for parts, count in zip(counts, view.total.histogram, strict=True) if count
     )
