@@ -1,4 +1,4 @@
-"""`lookahead bench`: steps and seconds of lookahead against greedy decoding, over a set of prompts."""
+"""`lookahead bench`: how quick ways of decoding are, over a set of prompts, beside transformers' own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from lookahead_cli.cli import checks, matrix, options
+from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.groups import with_groups
-from lookahead_cli.errors import ExitCode
+from lookahead_cli.cli.measuring import matrix
+from lookahead_cli.errors import ExitCode, UsageError
 
 _DEFAULT_SETTINGS = ("15,5,15", "7,5,7")
+_DEFAULT_MINUTES = 15.0
 
 
 @with_groups
@@ -20,40 +22,140 @@ def bench(
         typer.Argument(
             metavar="FOLDER|FILE",
             show_default=False,
-            help="Prompts, or folders of them. Default: ./examples.",
+            help="Prompts, folders of them, or .jsonl files with a prompt a line. Default: ./examples.",
         ),
     ] = None,
     *,
     model: options.ModelOptions,
     setting: options.SettingOptions,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            show_default=False,
+            help="A method to measure; may be given several times. Default: lookahead, in the settings "
+            "15,5,15 and 7,5,7.",
+            rich_help_panel="Decoding",
+        ),
+    ] = None,
     settings: matrix.Settings = None,
-    max_new_tokens: options.MaxNewTokens = 128,
-    repeats: matrix.Repeats = 1,
     chat: options.ChatOrRaw = None,
+    max_new_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-new-tokens",
+            "-t",
+            metavar="TOKENS",
+            show_default=False,
+            help="Most tokens of a run. Default: 128, fewer where one round would not fit --minutes.",
+            rich_help_panel="Measuring",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            metavar="TIMES",
+            show_default=False,
+            help="Rounds: runs of each prompt in each way, alternately; the median counts. Default: as many "
+            "as fit --minutes, at most 5.",
+            rich_help_panel="Measuring",
+        ),
+    ] = None,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            "--minutes",
+            metavar="MINUTES",
+            help="What the measuring may take, loading and warm-up apart; tokens and repeats that were not "
+            "given are chosen to fit.",
+            rich_help_panel="Measuring",
+        ),
+    ] = _DEFAULT_MINUTES,
+    most_prompts: Annotated[
+        int,
+        typer.Option(
+            "--most-prompts",
+            metavar="COUNT",
+            help="Most prompts of each folder or .jsonl file, spread over their kinds; 0 takes all.",
+            rich_help_panel="Measuring",
+        ),
+    ] = 12,
+    peers: Annotated[
+        bool,
+        typer.Option(
+            "--peers/--no-peers",
+            help="Run transformers' own generate beside it, greedily and with its prompt lookup, on the same "
+            "weights.",
+            rich_help_panel="Measuring",
+        ),
+    ] = True,
     json: Annotated[
         bool,
         typer.Option("--json", help="Write all measurements as JSON.", rich_help_panel="Output"),
     ] = False,
+    csv: Annotated[
+        bool,
+        typer.Option("--csv", help="Write a line a way, as CSV.", rich_help_panel="Output"),
+    ] = False,
+    markdown: Annotated[
+        bool,
+        typer.Option("--markdown", help="Write a Markdown table.", rich_help_panel="Output"),
+    ] = False,
 ) -> int:
-    """Measure the compression ratio and the time of lookahead decoding against greedy decoding.
+    """Measure S, tokens a second and memory of ways of decoding, against greedy decoding and transformers.
 
-    Without --setting: 15,5,15 and 7,5,7.
+    Greedy always runs. All ways decode each prompt by turns, after a warm-up that does not count. Ctrl+C
+    keeps what was measured.
     """
-    from lookahead_cli.cli.prompts import read_prompt
-    from lookahead_cli.cli.results import show_results
+    from lookahead_cli.cli.console import note, writing_output
+    from lookahead_cli.cli.measuring.prompt_sets import read_prompts
 
     matrix.check_repeats(repeats)
-    asked = options.config_of(model.spec, setting, max_new_tokens=max_new_tokens)
-    configs = matrix.variants(
-        ("lookahead",), matrix.settings_of(settings, setting, asked, _DEFAULT_SETTINGS), asked
+    if not minutes > 0:
+        raise UsageError(f"--minutes {minutes:g} cannot work.", "Give more than 0.")
+    if most_prompts < 0:
+        raise UsageError(f"--most-prompts {most_prompts} cannot work.", "Give 0 for all, or more.")
+    if json + csv + markdown > 1:
+        raise UsageError("--json, --csv and --markdown all want standard output.", "Give one of them.")
+    asked = options.config_of(
+        model.spec, setting, max_new_tokens=128 if max_new_tokens is None else max_new_tokens
     )
-    read = [read_prompt(file) for file in matrix.prompt_files(prompts)]
-    model.check("lookahead")
-    measured = matrix.Matrix(model, "bfloat16", read, checks.prompt_style(chat), configs, repeats)
-    loaded, results, finished = measured.run()
-    if results:
-        show_results(loaded, results, json=json)
-    if not finished:
+    chosen = tuple(methods or (["lookahead", "draft"] if model.draft_model else ["lookahead"]))
+    sizes = matrix.settings_of(settings, setting, asked, () if methods else _DEFAULT_SETTINGS) or [asked]
+    configs = matrix.variants(chosen, sizes, asked)
+    read, remarks = read_prompts(prompts, most_prompts)
+    model.check("draft" if "draft" in chosen else "lookahead")
+    for remark in remarks:
+        note(remark)
+    measured = matrix.Matrix(
+        model,
+        "bfloat16",
+        read,
+        checks.prompt_style(chat),
+        configs,
+        tokens=max_new_tokens,
+        rounds=repeats,
+        budget=60 * minutes,
+        peers=peers,
+    ).run()
+    if measured.results:
+        from lookahead_cli.cli.measuring.report import report_of
+        from lookahead_cli.cli.measuring.tables import as_csv, as_markdown, print_table
+
+        report = report_of(measured)
+        with writing_output():
+            if json:
+                from json import dumps
+
+                typer.echo(dumps(report, indent=2))
+            elif csv or markdown:
+                typer.echo(as_csv(report) if csv else as_markdown(report))
+            else:
+                print_table(report)
+    if not measured.finished:
         return ExitCode.INTERRUPTED
-    unequal = any(result.equal < len(result.measurements) for result in results)
-    return ExitCode.MISMATCH if unequal and loaded.dtype == "float32" else ExitCode.OK
+    ours = measured.results[: len(configs)]
+    unequal = any(result.equal < len(result.measurements) for result in ours)
+    return ExitCode.MISMATCH if unequal and measured.model.dtype == "float32" else ExitCode.OK

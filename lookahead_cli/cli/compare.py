@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookahead_cli.cli import checks, matrix, options
+from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.groups import with_groups
+from lookahead_cli.cli.measuring import matrix
 from lookahead_cli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from lookahead_cli.cli.benchmark import Difference, Result
+    from lookahead_cli.cli.measuring.rounds import Difference, Result
     from lookahead_cli.models.language_model import LanguageModel
 
 _METHODS = ("jacobi", "prompt-lookup", "lookahead")
@@ -38,7 +39,15 @@ def compare(
     ] = None,
     settings: matrix.Settings = None,
     max_new_tokens: options.MaxNewTokens = 128,
-    repeats: matrix.Repeats = 1,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            "--repeats",
+            metavar="TIMES",
+            help="Runs of each prompt and setting, alternately; the median counts.",
+            rich_help_panel="Decoding",
+        ),
+    ] = 1,
     chat: options.ChatOrRaw = None,
     json: Annotated[
         bool,
@@ -53,8 +62,8 @@ def compare(
 
     Greedy always runs, and the others are compared with it; when sampling, it draws with the same seed.
     """
-    from lookahead_cli.cli.prompts import read_prompt
-    from lookahead_cli.cli.results import show_results
+    from lookahead_cli.cli.measuring.comparison import show_results
+    from lookahead_cli.cli.measuring.prompt_sets import read_prompts
 
     matrix.check_repeats(repeats)
     asked = options.config_of(model.spec, setting, sampling, max_new_tokens=max_new_tokens)
@@ -62,25 +71,32 @@ def compare(
     chosen = tuple(methods or usual)
     sizes = matrix.settings_of(settings, setting, asked, ()) or [asked]
     configs = matrix.variants(chosen, sizes, asked)
-    read = [read_prompt(file) for file in matrix.prompt_files(prompts)]
+    read, _ = read_prompts(prompts)
     model.check("draft" if "draft" in chosen else "lookahead")
-    measured = matrix.Matrix(model, "float32", read, checks.prompt_style(chat), configs, repeats)
-    loaded, results, finished = measured.run()
+    measured = matrix.Matrix(
+        model,
+        "float32",
+        read,
+        checks.prompt_style(chat),
+        configs,
+        tokens=max_new_tokens,
+        rounds=repeats,
+        budget=0.0,
+    ).run()
+    loaded, results = measured.model, measured.results
     if results:
-        show_results(loaded, results, json=json)
+        show_results(loaded, results, max_new_tokens, json=json)
     differences = _differences(results)
     if differences and not json:
         _show_differences(loaded, differences)
-    if not finished:
+    if not measured.finished:
         return ExitCode.INTERRUPTED
     return ExitCode.MISMATCH if strict and differences and loaded.dtype == "float32" else ExitCode.OK
 
 
 def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
-    from lookahead_cli.trace.settings import settings_words
-
     return [
-        (settings_words(result.config.as_mapping()), each.prompt, each.difference)
+        (result.way.words, each.prompt, each.difference)
         for result in results
         for each in result.measurements
         if each.difference is not None
@@ -89,7 +105,7 @@ def _differences(results: list[Result]) -> list[tuple[str, str, Difference]]:
 
 def _show_differences(model: LanguageModel, differences: list[tuple[str, str, Difference]]) -> None:
     from lookahead_cli.cli.console import output_console, without_controls, writing_output
-    from lookahead_cli.cli.results import token_text
+    from lookahead_cli.cli.measuring.comparison import token_text
     from lookahead_cli.trace.words import difference_meaning, number
 
     console = output_console()

@@ -44,11 +44,13 @@ class Prompt:
         name: File name, or `-` for standard input.
         text: The text, unchanged but for a byte-order mark.
         is_source_code: True for a file that is no plain text by its name, such as `.py`.
+        messages: A whole conversation, which `text` only ends; empty for a prompt that is one text.
     """
 
     name: str
     text: str
     is_source_code: bool = False
+    messages: tuple[Mapping[str, str], ...] = ()
 
 
 def read_prompt(file: str) -> Prompt:
@@ -106,8 +108,12 @@ def encode(model: Encoder, prompt: Prompt, style: PromptStyle) -> tuple[int, ...
             goes on from the end of the prompt's last line.
 
     Raises:
-        UsageError: `chat` was asked of a model without a chat template.
+        UsageError: `chat` was asked of a model without a chat template, or `raw` of a conversation.
     """
+    if prompt.messages:
+        if style == "raw":
+            raise UsageError(f"{prompt.name} is a conversation, which has no raw text.", "Leave out --raw.")
+        return model.encode_chat(prompt.messages)
     if style == "auto" and (prompt.is_source_code or not model.has_chat_template):
         # Tokenizers join a newline with the indent that follows: one at the end leads the model astray.
         return model.encode(prompt.text.rstrip("\r\n"))

@@ -1,16 +1,26 @@
-"""`lookahead bench` on a tiny model: figures that add up, and ids that are greedy's."""
+"""`lookahead bench` on a tiny model: figures that add up, ids that are greedy's, transformers beside it."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lookahead_cli.cli import run
+from lookahead_cli.cli.measuring.ways import PHASES
 from lookahead_cli.errors import ExitCode
 from tests.tiny import save_tiny_model
+
+KEYS = [
+    "method", "settings", "dtype", "prompts", "tokens", "compression_ratio", "nodes_per_step",
+    "tokens_per_second", "speedup_vs_greedy", "speedup_vs_transformers_greedy",
+    "speedup_vs_transformers_prompt_lookup", "worst_prompt_speedup", "ids_equal",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -20,78 +30,154 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "b.txt").write_text("One two three four five.", encoding="utf-8")
-    (tmp_path / "a.py").write_text("def add(a, b):\n    return", encoding="utf-8")
-    (tmp_path / ".hidden").write_bytes(b"\0")
-    return tmp_path
+    inside = tmp_path / "prompts"
+    inside.mkdir()
+    (inside / "b.txt").write_text("One two three four five.", encoding="utf-8")
+    (inside / "a.py").write_text("def add(a, b):\n    return", encoding="utf-8")
+    (inside / ".hidden").write_bytes(b"\0")
+    return inside
 
 
 def arguments(folder: Path, model: Path, *more: str) -> list[str]:
-    return [
-        "bench",
-        str(folder),
-        "--model",
-        str(model),
-        "--device",
-        "cpu",
-        "--dtype",
-        "float32",
-        "-t",
-        "8",
-        *more,
-    ]
+    return ["bench", str(folder), "--model", str(model), "--device", "cpu", "--dtype", "float32", *more]
 
 
-def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert run(arguments) == ExitCode.OK
+def reported(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert run([*arguments, "--json"]) == ExitCode.OK
     return json.loads(capsys.readouterr().out)
+
+
+def test_the_json_has_the_machine_and_a_row_for_each_way(
+    folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = reported(capsys, *arguments(folder, model, "--method", "lookahead", "-t", "12"))
+    assert list(report)[:2] == ["machine", "rows"]
+    assert report["machine"]["cores"] >= 1
+    assert report["machine"]["cpu"]
+    assert report["machine"]["torch"]
+    rows = report["rows"]
+    assert [row["method"] for row in rows] == [
+        "greedy",
+        "lookahead",
+        "transformers-greedy",
+        "transformers-prompt-lookup",
+    ]
+    for row in rows:
+        assert list(row)[: len(KEYS)] == KEYS
+        assert row["dtype"] == "float32"
+        assert row["prompts"] == 2
+        assert row["ids_equal"] is True
+        assert row["tokens"] == rows[0]["tokens"] > 0
+        assert row["compression_ratio"] == row["tokens"] / row["steps"]
+        assert row["first_token_seconds"] > 0
+        assert row["peak_memory_bytes"] > 50_000_000
+        least, most = row["tokens_per_second_range"]
+        assert 0 < least <= row["tokens_per_second"] <= most
+        assert [each["prompt"] for each in row["by_prompt"]] == ["a.py", "b.txt"]
+    for name, method in (
+        ("speedup_vs_greedy", "greedy"),
+        ("speedup_vs_transformers_greedy", "transformers-greedy"),
+        ("speedup_vs_transformers_prompt_lookup", "transformers-prompt-lookup"),
+    ):
+        assert [row[name] == 1.0 for row in rows if row["method"] == method] == [True]
+        assert all(row[name] > 0 for row in rows)
+    assert rows[0]["nodes_per_step"] == rows[2]["nodes_per_step"] == 1.0
+    assert rows[1]["nodes_per_step"] > 1
+    assert list(rows[1]["step_milliseconds"]) == list(PHASES)
+    assert rows[1]["step_milliseconds"]["forward"] > 0
+
+
+def test_the_worst_prompt_is_the_least_ratio_of_seconds(
+    folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ("-s", "4,3,3", "-t", "12", "--repeats", "1")
+    rows = reported(capsys, *arguments(folder, model, *more))["rows"]
+    theirs = {each["prompt"]: each["seconds"][0] for each in rows[2]["by_prompt"]}
+    ratios = [theirs[each["prompt"]] / each["seconds"][0] for each in rows[1]["by_prompt"]]
+    # All ids are equal and every first step emitted one token, so as many tokens came in these seconds.
+    assert rows[1]["worst_prompt_speedup"] == pytest.approx(min(ratios), rel=0.25)
 
 
 def test_every_setting_is_compared_with_greedy(
     folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = ("-s", "4,3,3", "-s", "1,2,0")
-    greedy, wide, narrow = report(capsys, *arguments(folder, model, *settings, "--json"))["results"]
-    assert greedy["config"]["method"] == "greedy"
-    assert greedy["compression_ratio"] == 1.0
-    assert greedy["nodes_per_step"] == 1.0
-    assert greedy["time_ratio"] == 1.0
-    assert (wide["config"]["window_size"], wide["config"]["ngram_size"]) == (4, 3)
-    assert narrow["config"]["guess_set_size"] == 0
-    for result in (greedy, wide, narrow):
-        assert [each["prompt"] for each in result["prompts"]] == ["a.py", "b.txt"]
-        assert result["ids_equal"] == 2
-        assert result["tokens"] == greedy["tokens"]
-        assert result["steps"] == sum(each["steps"] for each in result["prompts"])
-        assert result["compression_ratio"] == result["tokens"] / result["steps"]
+    more = ("-s", "4,3,3", "-s", "1,2,0", "--no-peers", "-t", "8", "--repeats", "2")
+    greedy, wide, narrow = reported(capsys, *arguments(folder, model, *more))["rows"]
+    assert greedy["compression_ratio"] == greedy["speedup_vs_greedy"] == 1.0
+    assert (wide["settings"]["window_size"], wide["settings"]["ngram_size"]) == (4, 3)
+    assert narrow["settings"]["guess_set_size"] == 0
+    for row in (greedy, wide, narrow):
+        assert row["ids_equal"] is True
+        assert row["rounds"] == 2
+        assert row["steps"] == sum(each["steps"] for each in row["by_prompt"])
+        assert all(len(each["seconds"]) == 2 for each in row["by_prompt"])
+        assert row["speedup_vs_transformers_greedy"] is None
+        assert row["worst_prompt_speedup"] is None
 
 
 def test_single_options_make_one_setting(
     folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = report(capsys, *arguments(folder, model, "-W", "3", "-G", "2", "--json"))["results"]
-    configs = [result["config"] for result in results[1:]]
-    assert [(c["window_size"], c["ngram_size"], c["guess_set_size"]) for c in configs] == [(3, 5, 2)]
+    more = ("-W", "3", "-G", "2", "--no-peers", "-t", "4", "--repeats", "1")
+    rows = reported(capsys, *arguments(folder, model, *more))["rows"]
+    settings = [row["settings"] for row in rows[1:]]
+    assert [(s["window_size"], s["ngram_size"], s["guess_set_size"]) for s in settings] == [(3, 5, 2)]
 
 
-def test_repeats_change_the_seconds_alone(
+def test_a_run_of_one_token_has_no_speed(
     folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    once, thrice = (
-        report(capsys, *arguments(folder, model, "-s", "4,3,3", "--json", "--repeats", repeats))["results"][1]
-        for repeats in ("1", "3")
-    )
-    assert (once["steps"], once["tokens"]) == (thrice["steps"], thrice["tokens"])
+    rows = reported(capsys, *arguments(folder, model, "-s", "4,3,3", "-t", "1", "--repeats", "1"))["rows"]
+    assert all(row["tokens_per_second"] is None and row["tokens"] == 2 for row in rows)
 
 
 def test_the_table_is_on_standard_output_and_progress_on_standard_error(
     folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(arguments(folder, model, "-s", "4,3,3")) == ExitCode.OK
+    assert run(arguments(folder, model, "-s", "4,3,3", "-t", "8")) == ExitCode.OK
     output = capsys.readouterr()
-    assert "2 prompts · at most 8 tokens each" in output.out
-    rows = [line.split("  ")[0] for line in output.out.splitlines()[3:5]]
-    assert rows == ["greedy", "lookahead W 4 N 3 G 3"]
-    assert all(len(line) <= 80 for line in output.out.splitlines())
-    assert "measuring a.py" in output.err
+    assert "2 prompts · at most 8 tokens each · 5 rounds" in output.out
+    lines = output.out.splitlines()
+    for way in ("greedy", "lookahead W 4 N 3 G 3", "tf greedy", "tf prompt-lookup 10"):
+        assert sum(re.match(rf"{way} +[\d.]+", line) is not None for line in lines) == 2
+    assert all(len(line) <= 80 for line in lines)
+    assert "2 prompts, 4 ways, at most 8 tokens, 5 rounds: about" in output.err
+    assert "measuring a.py, round 1 of 5, about" in output.err
     assert "measuring" not in output.out
+
+
+def test_csv_and_markdown_hold_the_same_rows(
+    folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ("-s", "4,3,3", "-t", "8", "--repeats", "1")
+    assert run(arguments(folder, model, *more, "--csv")) == ExitCode.OK
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0])[: len(KEYS)] == KEYS
+    assert [row["method"] for row in rows][:2] == ["greedy", "lookahead"]
+    assert "window_size=4" in rows[1]["settings"]
+    assert float(rows[1]["forward_milliseconds"]) > 0
+    assert rows[2]["forward_milliseconds"] == ""
+    assert run(arguments(folder, model, *more, "--markdown")) == ExitCode.OK
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + len(rows)
+    assert {line.count("|") for line in table} == {10}
+    names = [line.split("|")[1].strip() for line in table[2:]]
+    assert names == [row["name"] for row in rows]
+    assert float(table[3].split("|")[2]) == pytest.approx(float(rows[1]["compression_ratio"]), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--json", "--csv"], "all want standard output"),
+        (["--minutes", "0"], "--minutes 0"),
+        (["--most-prompts", "-1"], "--most-prompts -1"),
+        (["--repeats", "0"], "--repeats 0"),
+        (["--method", "magic"], "There is no method called 'magic'"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(
+    folder: Path, model: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+) -> None:
+    assert run(arguments(folder, model, *more)) == ExitCode.USAGE
+    assert said in capsys.readouterr().err

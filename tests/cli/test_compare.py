@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from lookahead_cli.cli import run
-from lookahead_cli.cli.benchmark import measure
+from lookahead_cli.cli.measuring.rounds import measure, results_of
+from lookahead_cli.cli.measuring.ways import OwnWay
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.records import Accepted, Choice, Node, Origin, Step
 from lookahead_cli.errors import ExitCode
@@ -96,6 +97,8 @@ def test_what_cannot_be_compared_is_said(capsys, prompt, arguments, said):
 class Disagreeing:
     """Greedy says 1 2 3; every other method says 1 9."""
 
+    device = "cpu"
+
     def run(self, prompt_ids, config, *, draft=None):
         ids = (1, 2, 3) if config.method == "greedy" else (1, 9)
         for index, token in enumerate(ids):
@@ -112,8 +115,9 @@ class Disagreeing:
 
 
 def test_the_first_difference_is_named_with_both_tokens_and_the_gap():
-    configs = [LookaheadConfig(method="greedy"), LookaheadConfig()]
-    _, other = measure(Disagreeing(), "prompt", (1,), configs, 1)
+    ways = [OwnWay(Disagreeing(), config) for config in (LookaheadConfig(method="greedy"), LookaheadConfig())]
+    _, result = results_of(ways, ["prompt"], list(measure(ways, [(1,)], 3, 1)))
+    other = result.measurements[0]
     difference = other.difference
     assert (difference.position, difference.expected, difference.got) == (1, 2, 9)
     assert difference.top_two_gap == pytest.approx(0.2231, abs=1e-4)

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lookahead_cli.cli.console import output_console, without_controls, writing_output
-from lookahead_cli.trace.settings import settings_words
 
 if TYPE_CHECKING:
-    from lookahead_cli.cli.benchmark import Measurement, Result
+    from lookahead_cli.cli.measuring.rounds import Measurement, Result
     from lookahead_cli.models.language_model import LanguageModel
 
 _HEADINGS = ("S", "steps", "nodes\na step", "seconds", "tokens/s", "time\nratio", "ids\nequal")
 _LEGEND = (
-    "S, the compression ratio: all tokens / all steps. Time ratio: greedy's decode seconds / these, "
-    "median over the prompts; above 1 is quicker than greedy."
+    "S, the compression ratio: all tokens / all steps. Seconds and tokens/s: after the first step, which "
+    "reads the prompt. Time ratio: greedy's seconds a token / these, median over the prompts; above 1 is "
+    "quicker than greedy."
 )
 
 
-def show_results(model: LanguageModel, results: Sequence[Result], *, json: bool) -> None:
-    """Write the results to standard output."""
+def show_results(model: LanguageModel, results: Sequence[Result], tokens: int, *, json: bool) -> None:
+    """Write the results to standard output.
+
+    Args:
+        model: The model.
+        results: Greedy first.
+        tokens: Most tokens of a run.
+        json: True for JSON, else a table.
+    """
     with writing_output():
         if json:
             from json import dumps
 
-            typer.echo(dumps(as_json(model, results), indent=2))
+            typer.echo(dumps(as_json(model, results, tokens), indent=2))
         else:
-            _print_table(model, results)
+            _print_table(model, results, tokens)
 
 
-def _print_table(model: LanguageModel, results: Sequence[Result]) -> None:
+def _print_table(model: LanguageModel, results: Sequence[Result], tokens: int) -> None:
     from rich.table import Table
 
     count = len(results[0].measurements)
@@ -42,25 +50,24 @@ def _print_table(model: LanguageModel, results: Sequence[Result]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         table.add_row(
-            settings_words(result.config.as_mapping()),
+            result.way.words,
             f"{result.compression_ratio:.2f}",
             str(result.steps),
             f"{result.nodes_per_step:.1f}",
             f"{result.seconds:.1f}",
-            f"{result.tokens / result.seconds:.1f}",
-            f"{result.time_ratio:.2f}x",
+            "–" if (rate := result.tokens_per_second) is None else f"{rate.median:.1f}",
+            "–" if (ratio := _time_ratio(result, results[0])) is None else f"{ratio:.2f}x",
             f"{result.equal} of {count}",
         )
     console = output_console()
     title = f"{model.name} · {model.dtype} · {model.device}"
-    tokens = results[0].config.max_new_tokens
     prompts = f"{count} prompt" if count == 1 else f"{count} prompts"
     console.print(without_controls(f"{title} · {prompts} · at most {tokens} tokens each"), style="bold")
     console.print(table)
     console.print(_LEGEND, style="dim")
 
 
-def as_json(model: LanguageModel, results: Sequence[Result]) -> dict[str, Any]:
+def as_json(model: LanguageModel, results: Sequence[Result], tokens: int) -> dict[str, Any]:
     """The results as plain values."""
     return {
         "model": model.name,
@@ -68,23 +75,31 @@ def as_json(model: LanguageModel, results: Sequence[Result]) -> dict[str, Any]:
         "device": model.device,
         "results": [
             {
-                "name": settings_words(result.config.as_mapping()),
-                "config": dict(result.config.as_mapping()),
+                "name": result.way.words,
+                "config": {"method": result.way.method, **result.way.settings, "max_new_tokens": tokens},
                 "compression_ratio": result.compression_ratio,
                 "tokens": result.tokens,
                 "steps": result.steps,
                 "nodes_per_step": result.nodes_per_step,
                 "seconds": result.seconds,
-                "time_ratio": result.time_ratio,
+                "time_ratio": _time_ratio(result, results[0]),
                 "ids_equal": result.equal,
-                "prompts": [_prompt_as_json(model, each) for each in result.measurements],
+                "prompts": [
+                    _prompt_as_json(model, each, greedy)
+                    for each, greedy in zip(result.measurements, results[0].measurements, strict=True)
+                ],
             }
             for result in results
         ],
     }
 
 
-def _prompt_as_json(model: LanguageModel, each: Measurement) -> dict[str, Any]:
+def _time_ratio(result: Result, greedy: Result) -> float | None:
+    ratios = result.prompt_speedups(greedy)
+    return median(ratios) if ratios else None
+
+
+def _prompt_as_json(model: LanguageModel, each: Measurement, greedy: Measurement) -> dict[str, Any]:
     difference = each.difference
     return {
         "prompt": each.prompt,
@@ -93,7 +108,7 @@ def _prompt_as_json(model: LanguageModel, each: Measurement) -> dict[str, Any]:
         "compression_ratio": each.compression_ratio,
         "nodes": each.nodes,
         "seconds": each.seconds,
-        "time_ratio": each.time_ratio,
+        "time_ratio": each.speedup(greedy),
         "ids_equal": each.ids_equal,
         "difference": None
         if difference is None
