@@ -8,7 +8,8 @@ from functools import partial
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from lookahead_cli.tui.help import Explained, HelpScreen, explained_on
+from lookahead_cli.tui.explained import Explained, explained_on
+from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.theme import Theme
 
 

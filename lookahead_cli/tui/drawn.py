@@ -16,13 +16,13 @@ from textual.events import Resize
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
+from lookahead_cli.tui.explained import Explained
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.theme import Theme
 
 
-class Drawn(Widget):
+class Drawn(Explained):
     """A widget of ready-made lines.
 
     Args:

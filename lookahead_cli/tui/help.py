@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.keys import format_key
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from lookahead_cli.tui.panels.base import Legend, legend_mark
+from lookahead_cli.tui.explained import Explained, legend_mark
 from lookahead_cli.tui.theme import Theme
-
-
-class Explained(Protocol):
-    """A part of a screen that says in its own words what it shows."""
-
-    TITLE: ClassVar[str]
-    LEGEND: ClassVar[Legend]
-    HELP: ClassVar[str]
-
-
-@runtime_checkable
-class Explaining(Protocol):
-    """A screen that says which of its parts can be explained."""
-
-    EXPLAINS: ClassVar[Sequence[type[Explained]]]
-
-
-def explained_on(screen: Screen[object]) -> Sequence[type[Explained]]:
-    """The parts of a screen that have a help text, in the order of reading."""
-    return screen.EXPLAINS if isinstance(screen, Explaining) else ()
 
 
 class HelpScreen(ModalScreen[None]):

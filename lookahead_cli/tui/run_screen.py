@@ -10,7 +10,7 @@ from textual.containers import Grid
 from textual.events import Resize
 from textual.screen import Screen
 
-from lookahead_cli.tui.help import Explained
+from lookahead_cli.tui.explained import Explained
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.keys import EXPLAINED, RUN_NEEDED
 from lookahead_cli.tui.loading import LoadingPanel

@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from lookahead_cli.tui.help import Explained, HelpScreen
+from lookahead_cli.tui.explained import Explained
+from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels.step_panels import MaskPanel, StepPanel, TreePanel
 from lookahead_cli.tui.run_view import RunView

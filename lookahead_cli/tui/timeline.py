@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.style import Style
 from textual.events import Click, MouseDown, MouseMove
 from textual.message import Message
@@ -11,7 +9,6 @@ from textual.message import Message
 from lookahead_cli.tui.drawn import Drawn
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import BARS
-from lookahead_cli.tui.panels.base import Legend
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 
@@ -27,13 +24,13 @@ class Timeline(Drawn):
     """
 
     DEFAULT_CSS = "Timeline { height: 1; }"
-    TITLE: ClassVar[str] = "TIMELINE"
-    LEGEND: ClassVar[Legend] = (
+    TITLE = "TIMELINE"
+    LEGEND = (
         (BARS[0], "muted", "one token"),
         (BARS[-1], "free", "several tokens"),
         (BARS[-1], "accent", "the step that is looked at"),
     )
-    HELP: ClassVar[str] = (
+    HELP = (
         "One bar a step, as high as the tokens that the step emitted. A click goes to a step, and so does "
         "the mouse while its button is held; n and N go to the high bars. Looking back disturbs nothing: a "
         "live run goes on, or stays held, as it was, and the title says THE PAST until end goes back to the "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.widgets import OptionList
 
-from lookahead_cli.tui.help import HelpScreen, explained_on
+from lookahead_cli.tui.explained import explained_on
+from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.keys import EXPLAINED
 from lookahead_cli.tui.loading import LoadingPanel
 from lookahead_cli.tui.panels.step_panels import MaskPanel, TreePanel

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 
 from lookahead_cli.tui.drawn import Drawn
+from lookahead_cli.tui.explained import legend_mark
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
-
-Legend = tuple[tuple[str, str, str], ...]
-"""Mark, role and meaning; a mark of letters is the name of a style of text."""
-
-_LETTERS = {"italic": Style(italic=True), "underlined": Style(underline=True)}
-
-
-def legend_mark(mark: str, style: Style) -> Style:
-    """How a legend's mark looks in a style: the name of a style of text looks like it."""
-    return style + _LETTERS.get(mark, Style.null())
 
 
 class Panel(Drawn):
@@ -31,10 +20,6 @@ class Panel(Drawn):
         theme: The colours.
         id: The widget's id.
     """
-
-    TITLE: ClassVar[str] = ""
-    LEGEND: ClassVar[Legend] = ()
-    HELP: ClassVar[str] = ""
 
     def __init__(self, theme: Theme, *, id: str | None = None) -> None:
         super().__init__(theme, "panel", id=id)

@@ -13,8 +13,9 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 
 from lookahead_cli.tui.drawn import Drawn
+from lookahead_cli.tui.explained import Explained
 from lookahead_cli.tui.feed import Feed
-from lookahead_cli.tui.help import Explained, HelpScreen
+from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAUSED, PLAYING

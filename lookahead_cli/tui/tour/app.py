@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from lookahead_cli.tui.commands import commands_of
-from lookahead_cli.tui.help import HelpScreen, explained_on
+from lookahead_cli.tui.explained import explained_on
+from lookahead_cli.tui.help import HelpScreen
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.events import Resize
 from textual.screen import Screen
 
-from lookahead_cli.tui.help import Explained
+from lookahead_cli.tui.explained import Explained
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.panels import Panel
 from lookahead_cli.tui.run_view import RunView
