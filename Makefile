@@ -32,7 +32,7 @@ lint: .venv/.tested
 	$(BIN)/lint-imports
 
 bench: .venv/.installed
-	$(BIN)/lookahead bench examples
+	$(BIN)/lookahead bench examples --most-prompts 8 -s 7,5,7 -s 5,3,5 -t 64 --repeats 3 --against-last
 
 exact: .venv/.tested
 	$(BIN)/python -m tests.exact $(EXACT)

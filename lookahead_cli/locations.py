@@ -28,7 +28,7 @@ def config_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Folder of a person's sessions; `LOOKAHEAD_DATA` moves it."""
+    """Folder of a person's sessions and benchmarks; `LOOKAHEAD_DATA` moves it."""
     moved = os.environ.get("LOOKAHEAD_DATA")
     return Path(moved).expanduser() if moved else Path(_DIRS.user_data_dir)
 

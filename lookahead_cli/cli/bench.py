@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,9 @@ from lookahead_cli.cli import checks, options
 from lookahead_cli.cli.groups import with_groups
 from lookahead_cli.cli.measuring import matrix
 from lookahead_cli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _DEFAULT_SETTINGS = ("15,5,15", "7,5,7")
 _DEFAULT_MINUTES = 15.0
@@ -103,13 +107,33 @@ def bench(
         bool,
         typer.Option("--markdown", help="Write a Markdown table.", rich_help_panel="Output"),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            show_default=False,
+            help="Draw the speeds into an .svg or a .png; needs matplotlib.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    against_last: Annotated[
+        bool,
+        typer.Option(
+            "--against-last",
+            help="Compare with the last run of the same prompts on this kind of machine, and keep this one "
+            "for the next.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
 ) -> int:
     """Measure S, tokens a second and memory of ways of decoding, against greedy decoding and transformers.
 
     Greedy always runs. All ways decode each prompt by turns, after a warm-up that does not count. Ctrl+C
     keeps what was measured.
     """
-    from lookahead_cli.cli.console import note, writing_output
+    from lookahead_cli.cli.console import note
+    from lookahead_cli.cli.measuring.plot import check_plot, draw_plot
     from lookahead_cli.cli.measuring.prompt_sets import read_prompts
 
     matrix.check_repeats(repeats)
@@ -119,6 +143,8 @@ def bench(
         raise UsageError(f"--most-prompts {most_prompts} cannot work.", "Give 0 for all, or more.")
     if json + csv + markdown > 1:
         raise UsageError("--json, --csv and --markdown all want standard output.", "Give one of them.")
+    check_plot(plot)
+    checks.check_writable(plot)
     asked = options.config_of(
         model.spec, setting, max_new_tokens=128 if max_new_tokens is None else max_new_tokens
     )
@@ -142,20 +168,49 @@ def bench(
     ).run()
     if measured.results:
         from lookahead_cli.cli.measuring.report import report_of
-        from lookahead_cli.cli.measuring.tables import as_csv, as_markdown, print_table
 
         report = report_of(measured)
-        with writing_output():
-            if json:
-                from json import dumps
-
-                typer.echo(dumps(report, indent=2))
-            elif csv or markdown:
-                typer.echo(as_csv(report) if csv else as_markdown(report))
-            else:
-                print_table(report)
+        _write(report, json=json, csv=csv, markdown=markdown)
+        if plot is not None:
+            draw_plot(report, plot)
+        if against_last and measured.finished:
+            _compare_with_last(report)
     if not measured.finished:
         return ExitCode.INTERRUPTED
     ours = measured.results[: len(configs)]
     unequal = any(result.equal < len(result.measurements) for result in ours)
     return ExitCode.MISMATCH if unequal and measured.model.dtype == "float32" else ExitCode.OK
+
+
+def _write(report: Mapping[str, Any], *, json: bool, csv: bool, markdown: bool) -> None:
+    """Write the rows to standard output."""
+    from lookahead_cli.cli.console import writing_output
+    from lookahead_cli.cli.measuring.tables import as_csv, as_markdown, print_table
+
+    with writing_output():
+        if json:
+            from json import dumps
+
+            typer.echo(dumps(report, indent=2))
+        elif csv or markdown:
+            typer.echo(as_csv(report) if csv else as_markdown(report))
+        else:
+            print_table(report)
+
+
+def _compare_with_last(report: Mapping[str, Any]) -> None:
+    """Say on standard error what changed since the last run, and keep this one."""
+    from lookahead_cli.cli.console import note
+    from lookahead_cli.cli.measuring.history import differences, keep, last_report
+
+    last = last_report(report)
+    if last is None:
+        note("This is the first run of these prompts on this kind of machine; the next is compared with it.")
+    else:
+        note(f"Beside the last run on this kind of machine, of {last['measured_at']}:")
+        for line in differences(report, last):
+            note(f"  {line}")
+    try:
+        note(f"Kept in {keep(report)}.")
+    except OSError as error:
+        note(f"It cannot be kept: {error}.")

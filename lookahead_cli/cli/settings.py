@@ -19,7 +19,7 @@ MEASURING = frozenset({"compare", "bench"})
 _DECODING_PANELS = frozenset({"Decoding", "Sampling", "Pool"})
 # They name one run's files or output, which a file that is always read must not.
 _ONE_RUN = frozenset(
-    {"json", "jsonl", "csv", "markdown", "record", "pool", "resume", "session", "prompt", "file"}
+    {"json", "jsonl", "csv", "markdown", "plot", "record", "pool", "resume", "session", "prompt", "file"}
 )
 _PREFIX = "LOOKAHEAD_"
 _FOLDERS = frozenset({"LOOKAHEAD_CACHE", "LOOKAHEAD_CONFIG", "LOOKAHEAD_DATA"})

@@ -6,12 +6,18 @@ import csv
 import io
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from matplotlib.image import imread
 
 from lookahead_cli.cli import run
+from lookahead_cli.cli.measuring.history import differences
 from lookahead_cli.cli.measuring.ways import PHASES
 from lookahead_cli.errors import ExitCode
 from tests.tiny import save_tiny_model
@@ -173,6 +179,7 @@ def test_csv_and_markdown_hold_the_same_rows(
         (["--minutes", "0"], "--minutes 0"),
         (["--most-prompts", "-1"], "--most-prompts -1"),
         (["--repeats", "0"], "--repeats 0"),
+        (["--plot", "speeds.gif"], "'speeds.gif' is no picture"),
         (["--method", "magic"], "There is no method called 'magic'"),
     ],
 )
@@ -181,3 +188,96 @@ def test_what_cannot_be_measured_is_said(
 ) -> None:
     assert run(arguments(folder, model, *more)) == ExitCode.USAGE
     assert said in capsys.readouterr().err
+
+
+def test_a_plot_names_every_way_with_its_speed(
+    folder: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "speeds.svg"
+    more = ("-s", "4,3,3", "-t", "8", "--repeats", "2", "--plot", str(picture))
+    rows = reported(capsys, *arguments(folder, model, *more))["rows"]
+    texts = [element.text for element in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+    for row in rows:
+        assert row["name"] in texts
+        assert f"{row['tokens_per_second']:.1f} · S {row['compression_ratio']:.2f}" in texts
+    assert any("than transformers' greedy decoding" in (text or "") for text in texts)
+
+
+def test_a_plot_may_be_a_png(
+    folder: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "speeds.png"
+    more = ("-s", "4,3,3", "-t", "1", "--repeats", "1", "--no-peers", "--plot", str(picture))
+    reported(capsys, *arguments(folder, model, *more))
+    height, width, _ = imread(picture).shape
+    assert width > height > 300
+
+
+def test_the_next_run_is_compared_with_the_last_one(
+    folder: Path,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LOOKAHEAD_DATA", str(tmp_path / "data"))
+    asked = arguments(
+        folder, model, "-s", "4,3,3", "-t", "8", "--repeats", "2", "--no-peers", "--against-last"
+    )
+    assert run(asked) == ExitCode.OK
+    assert "first run of these prompts on this kind of machine" in capsys.readouterr().err
+    (kept,) = (tmp_path / "data").rglob("*.json")
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    for row in content["rows"]:
+        row["tokens_per_second"] = 1e9
+        row["tokens_per_second_range"] = [0.9e9, 1.1e9]
+        row["compression_ratio"] = 7.0
+    kept.write_text(json.dumps(content), encoding="utf-8")
+    assert run(asked) == ExitCode.OK
+    said = capsys.readouterr().err
+    assert f"Beside the last run on this kind of machine, of {content['measured_at']}:" in said
+    assert re.search(r"lookahead W 4 N 3 G 3: [\d.]+ tokens/s, then 1000000000.0 \(-100 %\), SLOWER", said)
+    assert re.search(r"greedy: .*; S 1.00, then 7.00", said)
+    assert json.loads(kept.read_text(encoding="utf-8"))["rows"][0]["compression_ratio"] == 1.0
+    kept.write_text("{", encoding="utf-8")
+    assert run([*asked[:-1], "-t", "4", "--against-last"]) == ExitCode.OK
+    assert "first run" in capsys.readouterr().err
+    assert len(list((tmp_path / "data").rglob("*.json"))) == 2
+
+
+def test_a_difference_within_the_spread_is_no_news() -> None:
+    def row(least: float, middle: float, most: float, rounds: int = 3) -> dict[str, Any]:
+        speeds = {"tokens_per_second": middle, "tokens_per_second_range": [least, most], "rounds": rounds}
+        return {"name": "greedy", "compression_ratio": 1.0, "ids_equal": True, **speeds}
+
+    def said(now: dict[str, Any], then: dict[str, Any]) -> str:
+        (line,) = differences({"rows": [now]}, {"rows": [then, {"name": "gone"}]})
+        return line
+
+    assert said(row(9, 10, 11), row(8, 9, 10)) == "greedy: 10.0 tokens/s, then 9.0 (+11 %), within the spread"
+    assert said(row(9, 10, 11), row(6, 7, 8)).endswith("(+43 %), QUICKER beyond the spread")
+    assert said(row(6, 7, 8), row(9, 10, 11)).endswith("(-30 %), SLOWER beyond the spread")
+    assert said(row(7, 7, 7, 1), row(9, 10, 11)).endswith("one round, so no spread to judge by")
+
+
+def test_ctrl_c_keeps_what_was_measured(folder: Path, model: Path) -> None:
+    asked = arguments(folder, model, "-s", "4,3,3", "-t", "8", "--repeats", "100000", "--no-peers", "--json")
+    program = subprocess.Popen(
+        [sys.executable, "-m", "lookahead_cli", *asked],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert program.stdout is not None
+    assert program.stderr is not None
+    for line in program.stderr:
+        if "measuring b.txt, round 3 " in line:
+            program.send_signal(signal.SIGINT)
+            break
+    report = json.loads(program.communicate()[0])
+    assert program.returncode == ExitCode.INTERRUPTED
+    assert report["finished"] is False
+    assert report["rows"][1]["prompts"] == 2
+    assert report["rows"][1]["rounds"] >= 2
+    assert report["rows"][1]["ids_equal"] is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ def report_of(outcome: Outcome) -> dict[str, Any]:
         "device": model.device,
         "max_new_tokens": outcome.plan.max_new_tokens,
         "finished": outcome.finished,
+        "measured_at": time.strftime("%Y-%m-%d %H:%M", time.localtime()),
     }
 
 
