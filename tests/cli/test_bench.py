@@ -147,8 +147,8 @@ def test_the_table_is_on_standard_output_and_progress_on_standard_error(
     for way in ("greedy", "lookahead W 4 N 3 G 3", "tf greedy", "tf prompt-lookup 10"):
         assert sum(re.match(rf"{way} +[\d.]+", line) is not None for line in lines) == 2
     assert all(len(line) <= 80 for line in lines)
-    assert "2 prompts, 4 ways, at most 8 tokens, 5 rounds: about" in output.err
-    assert "measuring a.py, round 1 of 5, about" in output.err
+    assert "2 prompts, 4 ways, at most 8 tokens, up to 5 rounds, as many as fit 15 minutes" in output.err
+    assert "measuring a.py, round 1 of up to 5, about" in output.err
     assert "measuring" not in output.out
 
 

@@ -88,7 +88,7 @@ class Matrix:
         from lookahead_cli.trace.events import Progress
 
         measured: list[Measured] = []
-        plan = Plan(self.tokens or WANTED_TOKENS, self.rounds or 1, 0.0)
+        plan = Plan(self.tokens or WANTED_TOKENS, self.rounds or 1)
         finished = False
         with StderrProgress() as report:
             report(Progress("importing torch and transformers"))
@@ -127,7 +127,7 @@ class Matrix:
         report(Progress("warming up"))
         warm_up(ways, prompts[0])
         if self.tokens is not None and self.rounds is not None:
-            return Plan(self.tokens, self.rounds, 0.0)
+            return Plan(self.tokens, self.rounds)
         from lookahead_cli.cli.console import note
 
         report(Progress("estimating the time"))
@@ -154,13 +154,14 @@ class Matrix:
 
         def goes_on(index: int, prompt: int) -> bool:
             elapsed, done = time.perf_counter() - started, index * len(prompts) + prompt
-            if self.rounds is None and index and not prompt and elapsed * (index + 1) / index > self.budget:
+            if plan.limit and index and not prompt and elapsed * (index + 1) / index > plan.limit:
                 report.clear()
                 note(f"Round {index + 1} would not end in time, so it is left out.")
                 return False
             name = self.prompts[prompt].name
             left = time_left(plan, elapsed, done, whole)
-            of_rounds = f", round {index + 1} of {plan.rounds}" if plan.rounds > 1 else ""
+            most = f"up to {plan.rounds}" if plan.limit else plan.rounds
+            of_rounds = f", round {index + 1} of {most}" if plan.rounds > 1 else ""
             report(Progress(f"measuring {name}{of_rounds}{left}", done, whole, "prompts"))
             return True
 

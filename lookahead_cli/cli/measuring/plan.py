@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
+from time import perf_counter
 
 from lookahead_cli.cli.measuring.ways import Run, Way
 from lookahead_cli.trace.words import counted
@@ -13,6 +14,7 @@ WANTED_TOKENS = 128
 WANTED_ROUNDS = 5
 _FEWEST_TOKENS = 16
 _TRIAL_TOKENS = 16
+_TRIALS = 2
 # Prompts differ: some are slower than the one that was tried.
 _MARGIN = 1.2
 
@@ -23,13 +25,15 @@ class Plan:
 
     Attributes:
         max_new_tokens: Most tokens of a run.
-        rounds: How often each prompt is decoded in each way.
-        seconds: What that takes, about.
+        rounds: How often each prompt is decoded in each way, where the time allows.
+        round_seconds: What one round takes, about; 0 where nobody tried.
+        limit: Seconds after which no further round begins, None for no limit.
     """
 
     max_new_tokens: int
     rounds: int
-    seconds: float
+    round_seconds: float = 0.0
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Cost:
     """What a round costs.
 
     Attributes:
-        fixed: Seconds to read all prompts, in every way.
+        fixed: Seconds to read all prompts and to prepare the model, in every way.
         per_token: Seconds of one more token of every prompt, in every way.
     """
 
@@ -50,13 +54,20 @@ class Cost:
 
 
 def cost_of(ways: Sequence[Way], prompts: Sequence[Sequence[int]]) -> Cost:
-    """Decode a little of a prompt of middle length in every way, and estimate a round from it."""
+    """Decode a little of a prompt of middle length in every way, and estimate a round from it.
+
+    Twice, and the quicker one counts: what else the machine does can only slow a run down.
+    """
     middle = sorted(prompts, key=len)[len(prompts) // 2]
-    runs = [way.run(middle, _TRIAL_TOKENS) for way in ways]
     longer = mean(len(prompt) for prompt in prompts) / len(middle)
-    fixed = len(prompts) * longer * sum(run.first_seconds for run in runs)
-    per_token = len(prompts) * sum(_seconds_per_token(run) for run in runs)
-    return Cost(_MARGIN * fixed, _MARGIN * per_token)
+    fixed, per_token = 0.0, 0.0
+    for way in ways:
+        trials = [_trial(way, middle) for _ in range(_TRIALS)]
+        first, later, outside = (min(column) for column in zip(*trials, strict=True))
+        fixed += longer * first + outside
+        per_token += later
+    whole = _MARGIN * len(prompts)
+    return Cost(whole * fixed, whole * per_token)
 
 
 def plan(cost: Cost, tokens: int | None, rounds: int | None, budget: float) -> Plan:
@@ -65,31 +76,35 @@ def plan(cost: Cost, tokens: int | None, rounds: int | None, budget: float) -> P
     Args:
         cost: Of a round.
         tokens: What was asked for; None takes what fits once, at most `WANTED_TOKENS`.
-        rounds: What was asked for; None takes what fits, at least 1 and at most `WANTED_ROUNDS`.
+        rounds: What was asked for; None takes up to `WANTED_ROUNDS`, as long as the next one fits.
         budget: Seconds.
     """
     if tokens is None:
         share = budget / (rounds or 1)
         fitting = (share - cost.fixed) / cost.per_token if cost.per_token else WANTED_TOKENS
         tokens = int(min(WANTED_TOKENS, max(_FEWEST_TOKENS, fitting // 8 * 8)))
-    a_round = cost.seconds(tokens)
     if rounds is None:
-        rounds = int(min(WANTED_ROUNDS, max(1, budget // a_round))) if a_round else WANTED_ROUNDS
-    return Plan(tokens, rounds, rounds * a_round)
+        return Plan(tokens, WANTED_ROUNDS, cost.seconds(tokens), budget)
+    return Plan(tokens, rounds, cost.seconds(tokens))
 
 
 def words(chosen: Plan, prompts: int, ways: int) -> str:
     """What was chosen, and what changes it."""
+    rounds = counted(chosen.rounds, "round")
+    if chosen.limit is not None:
+        rounds = f"up to {rounds}, as many as fit {chosen.limit / 60:g} minutes"
     return (
         f"{counted(prompts, 'prompt')}, {counted(ways, 'way')}, at most {chosen.max_new_tokens} tokens, "
-        f"{counted(chosen.rounds, 'round')}: {about(chosen.seconds)}. "
-        "Chosen to fit --minutes; --max-new-tokens and --repeats set them."
+        f"{rounds}; a round takes {about(chosen.round_seconds)}. "
+        "--max-new-tokens, --repeats and --minutes change that."
     )
 
 
 def time_left(chosen: Plan, elapsed: float, done: int, whole: int) -> str:
     """What is left, for the end of a line of progress; empty where nothing tells it yet."""
-    left = elapsed / done * (whole - done) if done else chosen.seconds
+    left = elapsed / done * (whole - done) if done else chosen.rounds * chosen.round_seconds
+    if chosen.limit is not None:
+        left = min(left, max(1.0, chosen.limit - elapsed))
     return f", {about(left)} left" if left else ""
 
 
@@ -98,6 +113,14 @@ def about(seconds: float) -> str:
     if seconds < 90:
         return f"about {counted(max(1, round(seconds)), 'second')}"
     return f"about {round(seconds / 60)} minutes"
+
+
+def _trial(way: Way, prompt: Sequence[int]) -> tuple[float, float, float]:
+    """Seconds to the first token, of each later one, and beside the clock, such as to prepare the model."""
+    began = perf_counter()
+    run = way.run(prompt, _TRIAL_TOKENS)
+    outside = perf_counter() - began - run.first_seconds - run.seconds
+    return run.first_seconds, _seconds_per_token(run), max(0.0, outside)
 
 
 def _seconds_per_token(run: Run) -> float:
