@@ -16,6 +16,7 @@ from lookahead_cli.models.convert import folder_of_gguf, folder_of_wheels
 from lookahead_cli.models.devices import Preference, choose_device, choose_dtype
 from lookahead_cli.models.hub import fetch_from_hub
 from lookahead_cli.models.memory import check_memory, shape_of
+from lookahead_cli.models.packed import pack_linears
 from lookahead_cli.models.probe import check_tree_attention, needs_trial
 from lookahead_cli.models.progress import Report, first_line, ignore, quiet
 from lookahead_cli.models.rope import length_dependent_rope
@@ -239,6 +240,7 @@ def _load(
             "Fetch the model again, or choose another one.",
         )
     model.requires_grad_(False).eval()
+    pack_linears(model, lambda done, total: report(Progress(label, done, total, "layers")))
     if needs_trial(config):
         report(Progress(f"trying tree attention on {source.name}"))
         check_tree_attention(model, source.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ class ModelShape:
         kv_heads: Key and value heads of a layer.
         head_dim: Size of a head.
         vocabulary: Words that the logits cover.
+        tied: Weights of the output layer, where they are those of the embedding.
     """
 
     parameters: int
@@ -34,6 +35,12 @@ class ModelShape:
     kv_heads: int
     head_dim: int
     vocabulary: int
+    tied: int = 0
+
+    @property
+    def packed(self) -> ModelShape:
+        """The sizes with an output layer that has weights of its own, as packed layers do."""
+        return replace(self, parameters=self.parameters + self.tied, tied=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,11 @@ def shape_of(config: Any) -> ModelShape:
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
     text = config.get_text_config(decoder=True)
     heads = text.num_attention_heads
+    embedding, output = model.get_input_embeddings(), model.get_output_embeddings()
+    is_tied = output is not None and output.weight is embedding.weight
     return ModelShape(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
+        tied=embedding.weight.numel() if is_tied else 0,
         layers=text.num_hidden_layers,
         kv_heads=getattr(text, "num_key_value_heads", None) or heads,
         head_dim=getattr(text, "head_dim", None) or text.hidden_size // heads,
@@ -132,6 +142,8 @@ def check_memory(
         MemoryLimitError: More is needed than is free.
     """
     free = available_memory(device) if available is None else available
+    if device.type == "cpu":
+        shape = shape.packed
     need = memory_need(shape, dtype, tokens, nodes)
     if need.total <= free:
         return need

@@ -13,6 +13,7 @@ from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.models.language_model import load_model
 from lookahead_cli.models.pools import PoolRequest
+from lookahead_cli.models.stock import stock
 from lookahead_cli.trace.events import Footer, Header
 from tests.exact.families import FAMILIES
 from tests.tiny import save_tiny_model
@@ -39,8 +40,8 @@ def spec(request, tmp_path):
 def greedy_ids(model, prompt_ids, count):
     """What transformers' own `generate` answers."""
     prompt = torch.tensor([prompt_ids])
-    with torch.inference_mode():
-        output = model.runner.model.generate(
+    with torch.inference_mode(), stock(model.runner.model) as plain:
+        output = plain.generate(
             prompt,
             attention_mask=torch.ones_like(prompt),
             do_sample=False,

@@ -11,6 +11,7 @@ import torch
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.models.language_model import LanguageModel
+from lookahead_cli.models.stock import stock
 from lookahead_cli.trace.events import Footer
 
 SETTINGS = ((15, 5, 15), (7, 5, 7), (5, 3, 5), (1, 2, 0))
@@ -92,11 +93,16 @@ def prompt_ids(model: LanguageModel, prompt: Path) -> tuple[int, ...]:
 
 
 def reference_ids(model: LanguageModel, ids: Sequence[int], tokens: int) -> list[int]:
-    """What `generate(do_sample=False)` gives."""
+    """What `generate(do_sample=False)` gives, with nothing of ours in the model."""
     inputs = torch.tensor([list(ids)])
-    output = model.runner.model.generate(
-        inputs, attention_mask=torch.ones_like(inputs), do_sample=False, num_beams=1, max_new_tokens=tokens
-    )
+    with stock(model.runner.model) as plain:
+        output = plain.generate(
+            inputs,
+            attention_mask=torch.ones_like(inputs),
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=tokens,
+        )
     return output[0, len(ids) :].tolist()
 
 

@@ -41,6 +41,12 @@ def test_the_shape_comes_from_the_configuration_without_weights(model_type):
     shape = shape_of(model.config)
     assert shape.parameters == sum(parameter.numel() for parameter in model.parameters())
     assert (shape.layers, shape.kv_heads, shape.head_dim, shape.vocabulary) == (2, 2, 8, 320)
+    assert shape.packed.parameters == shape.parameters + 320 * 32
+
+
+def test_an_output_layer_of_its_own_is_counted_once():
+    shape = shape_of(tiny_model(tie_word_embeddings=False).config)
+    assert shape.packed == shape
 
 
 def test_a_large_model_costs_nothing_to_measure():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from lookahead_cli.models.stock import stock
 from tests.programs import ProgramTerminal
 from tests.tui.conversation_read import Read, read_conversation, words
 
@@ -61,8 +62,8 @@ def greedy_answer(model, said):
     roles = ("user", "assistant")
     messages = [{"role": roles[number % 2], "content": text} for number, text in enumerate(said)]
     prompt = torch.tensor([model.encode_chat(messages)])
-    with torch.inference_mode():
-        output = model.runner.model.generate(
+    with torch.inference_mode(), stock(model.runner.model) as plain:
+        output = plain.generate(
             prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=TOKENS
         )
     return words(model.tokenizer.decode(output[0, prompt.shape[1] :], skip_special_tokens=True))
