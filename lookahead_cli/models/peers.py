@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import torch
 
-from lookahead_cli.models import attention
 from lookahead_cli.models.language_model import LanguageModel
+from lookahead_cli.models.stock import stock
 
 PeerMethod = Literal["transformers-greedy", "transformers-prompt-lookup"]
 PEERS: tuple[PeerMethod, ...] = ("transformers-greedy", "transformers-prompt-lookup")
@@ -43,25 +43,16 @@ class PeerRun:
 
 
 @contextmanager
-def stock(model: Any) -> Iterator[None]:
-    """Put a model into the state that transformers alone would give it, and back at the end.
-
-    Args:
-        model: A transformers model.
-    """
+def _no_declared_settings(model: Any) -> Iterator[None]:
+    """Penalties that a checkpoint declares are none of the comparison: each run names all that it wants."""
     from transformers import GenerationConfig
 
-    chosen, declared = model.config._attn_implementation, model.generation_config
-    if chosen == attention.NAME:
-        model.set_attn_implementation("sdpa")
-    # Penalties that a checkpoint declares are none of the comparison: each run names all that it wants.
+    declared = model.generation_config
     model.generation_config = GenerationConfig()
     try:
         yield
     finally:
         model.generation_config = declared
-        if chosen == attention.NAME:
-            model.set_attn_implementation(chosen)
 
 
 def run_peer(
@@ -93,7 +84,7 @@ def run_peer(
     passes: list[int] = []
     hook = raw.register_forward_pre_hook(_counter(passes), with_kwargs=True)
     try:
-        with stock(raw):
+        with stock(raw), _no_declared_settings(raw):
             started = time.perf_counter()
             output = raw.generate(inputs, attention_mask=torch.ones_like(inputs), streamer=watch, **settings)
             ids = output[0, len(prompt_ids) :].tolist()

@@ -8,7 +8,8 @@ import pytest
 
 from lookahead_cli import LookaheadConfig, generate, load_model
 from lookahead_cli.models.language_model import LanguageModel
-from lookahead_cli.models.peers import LOOKUP_TOKENS, PEERS, run_peer, stock
+from lookahead_cli.models.peers import LOOKUP_TOKENS, PEERS, run_peer
+from lookahead_cli.models.stock import stock
 from tests.tiny import CONTEXT_LENGTH, save_tiny_model
 
 PROMPT = (5, 9, 14, 7, 5, 9, 14, 7, 5, 9)
