@@ -23,7 +23,7 @@ _ROOM_FOR_DIGITS = 11
 _FULL, _EMPTY = "█", "░"
 _LEAST_BAR = 6
 
-Phase = Literal["waiting", "measuring", "measured", "racing"]
+Phase = Literal["waiting", "measuring", "measured", "failed", "racing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class LaneState:
     """How far a lane is.
 
     Attributes:
-        phase: Waiting to be measured, being measured, measured while others are not, or racing.
+        phase: Waiting to be measured, being measured, measured while others are not, failed, or racing.
         shown: Index of the last step that is shown, -1 before the first.
         tokens: Tokens at the lane's end, None where that is not known.
         place: From 1, None where there is none.
@@ -104,6 +104,8 @@ class LanePanel(Panel):
         style = self.style
         if self._state.phase == "waiting":
             return [Line(width).add("waits to be measured", style("muted"))]
+        if self._state.phase == "failed":
+            return [Line(width).add("has no run; why is said below", style("rejected"))]
         total = self._total(view)
         progress = self._progress(total, width)
         steps = f"{counted(total.steps, 'step')}"

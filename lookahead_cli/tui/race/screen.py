@@ -21,8 +21,8 @@ from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.marks import DONE, PAUSED, PLAYING
 from lookahead_cli.tui.panels.meter import progress_words
 from lookahead_cli.tui.race.clock import RaceClock
-from lookahead_cli.tui.race.lanes import Race
-from lookahead_cli.tui.race.panels import LanePanel, LaneState, ResultPanel, result_texts
+from lookahead_cli.tui.race.lanes import Lane, Race
+from lookahead_cli.tui.race.panels import LanePanel, LaneState, Phase, ResultPanel, result_texts
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import plain_text, truncate, visible_text
 
@@ -172,7 +172,7 @@ class RaceScreen(ModalScreen[None]):
             expected = self.race.expected_tokens
             return [
                 LaneState(
-                    "measured" if lane.measured else "measuring" if lane is current else "waiting",
+                    _phase(lane, lane is current),
                     lane.view.newest,
                     lane.view.emitted if lane.measured else expected,
                 )
@@ -242,6 +242,8 @@ class RaceScreen(ModalScreen[None]):
 
     def _clock_words(self, now: float) -> tuple[str, str]:
         clock, lanes = self.clock, self.race.lanes
+        if self.race.failure is not None:
+            return "no race", "rejected"
         if clock is None:
             doing = "reading" if self.race.recorded else "measuring"
             current = self.race.current
@@ -327,3 +329,10 @@ class RaceScreen(ModalScreen[None]):
         """Back to the run."""
         self.race.cancel()
         self.dismiss()
+
+
+def _phase(lane: Lane, is_current: bool) -> Phase:
+    """Where a lane stands before the race."""
+    if lane.failure is not None:
+        return "failed"
+    return "measured" if lane.measured else "measuring" if is_current else "waiting"
