@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.screen import ModalScreen, Screen
 from textual.widgets import OptionList, Static
 
-from lookahead_cli.errors import LookaheadError
+from lookahead_cli.errors import LookaheadError, UsageError
 from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.chat_column import ConversationColumn
 from lookahead_cli.tui.chat_commands import COMMANDS
@@ -30,7 +30,7 @@ from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.keys import PANELS
 from lookahead_cli.tui.prompt_input import PromptInput
 from lookahead_cli.tui.run_view import RunView
-from lookahead_cli.tui.slash import is_command, offers, palette, run_command
+from lookahead_cli.tui.slash import command_of, is_command, offers, palette
 from lookahead_cli.tui.suggestions import Suggestions
 from lookahead_cli.tui.talk import Talk
 from lookahead_cli.tui.terminal import end_with_terminal
@@ -153,26 +153,51 @@ class ChatApp(App[None]):
 
     @on(PromptInput.Submitted)
     def ask(self, event: PromptInput.Submitted) -> None:
-        """Send the text, once the model is there and the answer before has ended."""
-        if event.text.startswith("/") and is_command(event.text):
-            self._take(event.text)
-            self.command(event.text)
+        """Send the text, once the model is there; what comes too early stays in the line."""
+        text = event.text
+        if is_command(text):
+            self._take(text)
+            if not self.command(text) and not self.line.text:
+                self.line.put(text)
         elif self.turns.may_ask():
-            self._take(event.text)
-            self.turns.ask(event.text)
+            self._take(text)
+            self.turns.ask(text)
         else:
-            self.notify("The answer before is still coming; Esc stops it.", markup=False)
+            self._refuse()
 
     def _take(self, text: str) -> None:
         self.line.take(text)
         self._kept.add_question(text)
 
-    def command(self, text: str) -> None:
-        """Do what a line that begins with a slash says; a mistake is said below the conversation."""
+    def command(self, text: str) -> bool:
+        """Do what a line that begins with a slash says; a mistake is said below the conversation.
+
+        What needs the model is held until it is loaded.
+
+        Returns:
+            False where it must wait for an answer, and nothing was done.
+        """
         try:
-            run_command(COMMANDS, self, text)
+            command, behind = command_of(COMMANDS, text)
+            if not self.turns.busy or not command.waits(self, behind):
+                command.run(self, behind)
+            elif self.turns.may_ask():
+                self.turns.hold(text)
+            else:
+                self._refuse()
+                return False
         except LookaheadError as error:
             self.complain(str(error))
+        return True
+
+    def _refuse(self) -> None:
+        """Say what has to end first."""
+        self.notify(
+            "The model is being loaded, and one line waits for it already; Esc takes that back."
+            if self.turns.loading
+            else "The answer before is still coming; Esc stops it.",
+            markup=False,
+        )
 
     def complain(self, message: str) -> None:
         """Say what went wrong."""
@@ -182,40 +207,38 @@ class ChatApp(App[None]):
         """Say something that is no part of the conversation."""
         self.column.tell(message)
 
-    def idle(self) -> bool:
-        """True where nothing is answered or loaded; it is said if something is."""
-        if self.turns.busy:
-            loading = self.turns.loading
-            said = "The model is being loaded." if loading else "An answer is still coming; Esc stops it."
-            self.notify(said, markup=False)
-        return not self.turns.busy
+    def action_command(self, word: str) -> None:
+        """Do what a key stands for."""
+        self.command(f"/{word}")
 
-    def action_retry(self) -> None:
-        """Answer the last question again."""
-        if self.idle():
-            if not self._talk.messages:
-                self.complain("Nothing was answered yet. Ask something first.")
-                return
-            self.tell("The last question is answered again; the answer before is kept in the session.")
-            self.turns.retry()
+    def retry(self) -> None:
+        """Answer the last question again.
 
-    def action_go_on(self) -> None:
-        """Go on with an answer that was stopped, or cut by its length."""
-        if self.idle():
-            if not self._talk.can_go_on:
-                self.complain("The last answer ended by itself. Ask for more in words.")
-                return
-            self.turns.go_on()
+        Raises:
+            UsageError: Nothing was answered yet.
+        """
+        if not self._talk.messages:
+            raise UsageError("Nothing was answered yet.", "Ask something first.")
+        self.tell("The last question is answered again; the answer before is kept in the session.")
+        self.turns.retry()
 
-    def action_undo(self) -> None:
-        """Take the last turn back; its question returns to the input line."""
-        if not self.idle():
-            return
-        try:
-            question = self._talk.undo()
-        except LookaheadError as error:
-            self.complain(str(error))
-            return
+    def go_on(self) -> None:
+        """Go on with an answer that was stopped, or cut by its length.
+
+        Raises:
+            UsageError: The last answer ended by itself.
+        """
+        if not self._talk.can_go_on:
+            raise UsageError("The last answer ended by itself.", "Ask for more in words.")
+        self.turns.go_on()
+
+    def undo(self) -> None:
+        """Take the last turn back; its question returns to the input line.
+
+        Raises:
+            UsageError: Nothing was said yet.
+        """
+        question = self._talk.undo()
         self.turns.forget()
         self.column.show_instead(self._talk.messages)
         self.line.put(question)
@@ -226,14 +249,6 @@ class ChatApp(App[None]):
         """Show the answers' tokens, or the answers as they read."""
         self.column.raw = not self.column.raw
         self.turns.stream()
-
-    def action_copy(self) -> None:
-        """Copy the last answer."""
-        self.command("/copy")
-
-    def action_commands(self) -> None:
-        """Say the commands."""
-        self.command("/help")
 
     @on(PromptInput.EditorWanted)
     def edit(self) -> None:
@@ -260,9 +275,8 @@ class ChatApp(App[None]):
 
     def change_model(self, spec: str) -> None:
         """Load another model, which goes on with the conversation; Esc keeps the one that answers."""
-        if self.idle():
-            self.tell(f"{spec} is loaded; esc keeps {self._talk.answerer.spec}.")
-            self.turns.change_model(spec)
+        self.tell(f"{spec} is loaded; esc keeps {self._talk.answerer.spec}.")
+        self.turns.change_model(spec)
 
     def show_conversation(self, heading: str) -> None:
         """Show another conversation, and nothing of the one before."""

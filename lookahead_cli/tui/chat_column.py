@@ -136,9 +136,9 @@ class ConversationColumn(VerticalScroll):
         """Say what went wrong."""
         self._say(self._by("lookahead", Text(plain_text(message), self._colours.style("rejected"))))
 
-    def tell(self, message: str) -> None:
+    def tell(self, message: str) -> Static:
         """Say something that is no part of the conversation."""
-        self._say(Text(plain_text(message), self._colours.style("muted")))
+        return self._say(Text(plain_text(message), self._colours.style("muted")))
 
     def tell_rows(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Say several things, each with its name."""

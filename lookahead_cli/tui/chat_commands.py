@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -41,13 +41,19 @@ _METHODS = {
 }
 
 
-def _when_idle(run: Callable[[ChatApp, str], object]) -> Callable[[ChatApp, str], object]:
-    """What changes a conversation waits until nothing is being answered."""
+def _always(app: ChatApp, behind: str) -> bool:
+    return True
 
-    def guarded(app: ChatApp, behind: str) -> object:
-        return run(app, behind) if app.idle() else None
 
-    return guarded
+def _to_change_it(app: ChatApp, behind: str) -> bool:
+    """What is asked alone is said at once."""
+    return bool(behind)
+
+
+def _to_count_it(app: ChatApp, how: str) -> bool:
+    """An answer that comes is counted too, but without a model nothing is."""
+    loading: bool = app.turns.loading
+    return loading or bool(how)
 
 
 def _help(app: ChatApp, _: str) -> None:
@@ -70,7 +76,7 @@ def _model(app: ChatApp, spec: str) -> None:
 
     def chosen(spec: str | None) -> None:
         if spec is not None:
-            app.change_model(spec)
+            app.command(f"/model {spec}")
 
     app.push_screen(
         PickScreen("MODELS", ("model", "here", "files", "dtype", "weights", "fits"), find), chosen
@@ -109,7 +115,7 @@ def _set(app: ChatApp, asked: str) -> None:
     if not asked:
         app.tell(cost_words(answerer.config))
         app.column.tell_rows(settings_rows(answerer.config))
-    elif app.idle():
+    else:
         answerer.change(with_setting(answerer.config, asked))
         app.tell(
             f"From now on: {settings_words(answerer.config.as_mapping())}. {cost_words(answerer.config)}"
@@ -210,8 +216,7 @@ def _stats(app: ChatApp, _: str) -> None:
 def _context(app: ChatApp, how: str) -> None:
     chosen = next((each for each in _ROOM if each == how), None)
     if chosen is not None:
-        if app.idle():
-            app.turns.make_room(chosen)
+        app.turns.make_room(chosen)
     elif how:
         raise UsageError(f"/context cannot '{how}'.", nearest(how, list(_ROOM)) or "Say /context drop.")
     else:
@@ -240,45 +245,52 @@ COMMANDS = (
     Command(
         "model",
         "another model goes on with the conversation; alone it lists them",
-        _when_idle(_model),
+        _model,
         "[NAME]",
+        waits=_to_change_it,
         values=lambda app, _: dict.fromkeys(app.talk.answerer.model_names(), ""),
     ),
-    Command("system", "the system prompt: see it, set it, or none", _when_idle(_system), "[TEXT]"),
+    Command("system", "the system prompt: see it, set it, or none", _system, "[TEXT]", waits=_to_change_it),
     Command(
         "set",
         "the settings with their cost, or another value of one",
         _set,
         "[NAME VALUE]",
+        waits=_to_change_it,
         values=_setting_values,
     ),
-    Command("method", "who guesses", _method, "NAME", values=lambda app, _: _METHODS),
+    Command("method", "who guesses", _method, "NAME", values=lambda app, _: _METHODS, waits=_to_change_it),
     Command("stats", "tokens and S of all answers", _stats),
     Command(
         "context",
         "what the conversation uses of the model's context; drop or summarise makes room",
         _context,
         "[WORD]",
+        waits=_to_count_it,
         values=lambda app, _: {str(how): says for how, says in _ROOM.items()},
     ),
     Command(
         "pool",
         "what the n-gram pool holds; clear it, save FILE, load FILE",
-        _when_idle(_pool),
+        _pool,
         "[WORD]",
+        waits=_always,
         values=lambda app, _: _POOL_WORDS,
     ),
-    Command("sessions", "the conversations that were kept, to choose from", _when_idle(_sessions)),
-    Command("load", "go on with another session", _when_idle(_load), "NAME", values=_session_names),
+    Command("sessions", "the conversations that were kept, to choose from", _sessions),
+    Command("load", "go on with another session", _load, "NAME", values=_session_names, waits=_always),
     Command("save", "give the session a name", _save, "NAME"),
-    Command("clear", "a new conversation; this one stays in the sessions", _when_idle(_clear)),
+    Command("clear", "a new conversation; this one stays in the sessions", _clear, waits=_always),
     Command("export", "write it as Markdown, or JSON for *.json", _export, "[FILE]"),
-    Command("retry", "answer the last question again", lambda app, _: app.action_retry(), key="ctrl+r"),
-    Command("continue", "go on with a cut answer", lambda app, _: app.action_go_on(), key="ctrl+g"),
+    Command(
+        "retry", "answer the last question again", lambda app, _: app.retry(), key="ctrl+r", waits=_always
+    ),
+    Command("continue", "go on with a cut answer", lambda app, _: app.go_on(), key="ctrl+g", waits=_always),
     Command(
         "undo",
         "take the last turn back: its question is in the line, to be changed",
-        lambda app, _: app.action_undo(),
+        lambda app, _: app.undo(),
+        waits=_always,
         key="ctrl+t",
     ),
     Command(

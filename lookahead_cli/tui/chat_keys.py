@@ -16,12 +16,26 @@ CHAT_NEEDED = ("f1", "escape", "ctrl+q", "f2", "f3", "f4")
 CHAT_KEYS: list[BindingType] = [
     Binding("escape", "stop", "Stop", id="chat.stop", tooltip="End the answer within one step; it is kept"),
     Binding(
-        "ctrl+r", "retry", "Again", id="chat.retry", show=False, tooltip="Answer the last question again"
+        "ctrl+r",
+        "command('retry')",
+        "Again",
+        id="chat.retry",
+        show=False,
+        tooltip="Answer the last question again",
     ),
-    Binding("ctrl+g", "go_on", "Go on", id="chat.go_on", show=False, tooltip="Go on with a cut answer"),
-    Binding("ctrl+t", "undo", "Undo", id="chat.undo", show=False, tooltip="Take the last turn back"),
-    Binding("ctrl+o", "copy", "Copy", id="chat.copy", show=False, tooltip="Copy the last answer"),
-    Binding("f1", "commands", "Help", id="chat.help", tooltip="The commands"),
+    Binding(
+        "ctrl+g",
+        "command('continue')",
+        "Go on",
+        id="chat.go_on",
+        show=False,
+        tooltip="Go on with a cut answer",
+    ),
+    Binding(
+        "ctrl+t", "command('undo')", "Undo", id="chat.undo", show=False, tooltip="Take the last turn back"
+    ),
+    Binding("ctrl+o", "command('copy')", "Copy", id="chat.copy", show=False, tooltip="Copy the last answer"),
+    Binding("f1", "command('help')", "Help", id="chat.help", tooltip="The commands"),
     Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
     Binding("f3", "raw", "Tokens", id="chat.raw", tooltip="The answers' tokens, a colour a step"),
     Binding("f4", "editor", "Editor", id="chat.editor", tooltip="Write the question in your own editor"),
@@ -50,5 +64,8 @@ CHAT_KEYS: list[BindingType] = [
         tooltip="Empty the input line, or leave",
     ),
 ]
-IN_THE_TABLE = frozenset({"retry", "go_on", "undo", "copy", "commands", "panels", "raw", "editor", "leave"})
+IN_THE_TABLE = frozenset(
+    {*(f"command('{word}')" for word in ("retry", "continue", "undo", "copy", "help"))}
+    | {"panels", "raw", "editor", "leave"}
+)
 """Actions that the table of commands has too; the palette names them once."""

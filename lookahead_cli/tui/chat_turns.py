@@ -19,6 +19,7 @@ from lookahead_cli.tui.context_meter import WARNING_SHARE, use_of
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.room_screen import RoomScreen
 from lookahead_cli.tui.run_view import RunView
+from lookahead_cli.tui.slash import is_command
 from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.talk import ContextUse, Said, Talk, WhenFull
 from lookahead_cli.tui.token_text import plain_text
@@ -60,7 +61,7 @@ class Turns:
         self._loading: Loading | None = None
         self._question: Static | None = None
         self._asked: str | None = None
-        self._early: str | None = None
+        self._held: str | None = None
         self._begun = ""
         self._run: Run | None = None
         self._known_summary: Said | None = None
@@ -109,16 +110,23 @@ class Turns:
         self._drive(loading)
 
     def may_ask(self) -> bool:
-        """True where a question is answered now, or as soon as the model is loaded."""
-        return not self.busy or (self.loading and self._early is None)
+        """True where a line is taken now, or as soon as the model is loaded."""
+        return not self.busy or (self.loading and self._held is None)
 
     def ask(self, question: str) -> None:
         """Show a question, and answer it."""
         self._question = self._app.column.question(question)
         if self.busy:
-            self._early = question
+            self._held = question
         else:
             self._ask(question)
+
+    def hold(self, command: str) -> None:
+        """Do it as soon as the model is loaded."""
+        self._held = command
+        self._question = self._app.column.tell(
+            f"{command} waits until the model is loaded; esc takes it back."
+        )
 
     def _ask(self, question: str) -> None:
         self._asked, self._begun = question, ""
@@ -164,8 +172,8 @@ class Turns:
         loads_first = self._loading is not None and self._loading.spec is None
         if self._feed is not None and not loads_first:
             self._feed.cancel()
-        elif self._early is not None:
-            self._take_back(self._early)
+        elif self._held is not None:
+            self._take_back(self._held)
 
     def cancel(self) -> None:
         """Stop whatever goes on."""
@@ -197,9 +205,10 @@ class Turns:
                 self._end_loading(feed, self._loading)
             elif isinstance(feed.source, MakingRoom):
                 self._end_making_room(feed)
+                self.count_context()
             else:
                 self._end_turn(feed)
-            self.count_context()
+                self.count_context()
             self._app.show_context()
 
     @property
@@ -289,7 +298,7 @@ class Turns:
         if self._asked is not None and self.answer is not None:
             self.answer.remove()
             self.answer = None
-        self._question = self._asked = self._early = None
+        self._question = self._asked = self._held = None
 
     def _end_loading(self, feed: Feed, loading: Loading) -> None:
         """What was asked meanwhile is answered where the wanted model is there."""
@@ -313,8 +322,19 @@ class Turns:
         if is_there and not answerer.knows_roles:
             app.tell(f"{answerer.spec} has no chat template: it goes on with the conversation as plain text.")
         app.show_title()
-        if self._early is not None and is_there:
-            early, self._early = self._early, None
-            self._ask(early)
-        elif self._early is not None:
-            self._take_back(self._early)
+        self.count_context()
+        if self._held is not None:
+            self._end_holding(self._held, is_there)
+
+    def _end_holding(self, held: str, is_there: bool) -> None:
+        """Do, or give back, what waited for the model."""
+        self._held = None
+        if not is_there:
+            self._take_back(held)
+        elif is_command(held):
+            if self._question is not None:
+                self._question.remove()
+                self._question = None
+            self._app.command(held)
+        else:
+            self._ask(held)

@@ -28,6 +28,7 @@ class Command:
         takes: What stands behind the word, in square brackets where it may be missing; empty for nothing.
         key: A key that does the same, as it is displayed.
         values: What may stand behind the word, and what is said of each, after what was typed of it.
+        waits: True where it must wait, with what stands behind the word, until nothing is loaded or answered.
     """
 
     word: str
@@ -36,6 +37,7 @@ class Command:
     takes: str = ""
     key: str = ""
     values: Callable[[ChatApp, str], Mapping[str, str]] = lambda app, begun: {}
+    waits: Callable[[ChatApp, str], bool] = lambda app, behind: False
 
     @property
     def usage(self) -> str:
@@ -73,11 +75,11 @@ def is_command(text: str) -> bool:
     return re.fullmatch(r"/[a-z]+( .*)?", text) is not None
 
 
-def run_command(commands: Sequence[Command], app: ChatApp, text: str) -> None:
-    """Do what a line says.
+def command_of(commands: Sequence[Command], text: str) -> tuple[Command, str]:
+    """What a line says, and what stands behind the word.
 
     Raises:
-        LookaheadError: There is no such command, or it cannot be done.
+        UsageError: There is no such command, or it takes something else.
     """
     word, _, behind = text[1:].partition(" ")
     command = next((each for each in commands if each.word == word), None)
@@ -89,7 +91,7 @@ def run_command(commands: Sequence[Command], app: ChatApp, text: str) -> None:
         raise UsageError(f"/{word} takes nothing, and '{behind}' stands behind it.", f"Say /{word}.")
     if not behind and command.needs_more:
         raise UsageError(f"/{word} needs more.", f"Say {command.usage}.")
-    command.run(app, behind)
+    return command, behind
 
 
 def nearest(word: str, words: Sequence[str], sign: str = "") -> str:

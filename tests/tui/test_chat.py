@@ -74,6 +74,64 @@ async def test_what_is_asked_while_the_model_is_loaded_can_be_taken_back(folder)
         assert messages(app) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "does"),
+    [
+        ("/context summarise", lambda app: "nothing to leave out" in said(app)),
+        ("/context", lambda app: "0 of 256 tokens" in said(app)),
+        ("/set W 5", lambda app: app.talk.answerer.config.window_size == 5),
+        ("/method greedy", lambda app: app.talk.answerer.config.method == "greedy"),
+        ("/pool", lambda app: "The pool holds 0 n-grams" in said(app)),
+        ("/retry", lambda app: "Nothing was answered yet" in said(app)),
+        ("/continue", lambda app: "ended by itself" in said(app)),
+        ("/undo", lambda app: "nothing to take back" in said(app)),
+        ("/system Be brief.", lambda app: app.talk.system == "Be brief."),
+        ("/clear", lambda app: "A new conversation." in said(app)),
+        ("/load x", lambda app: "not kept" in said(app)),
+        ("/model {folder}", lambda app: "answers from now on" in said(app)),
+    ],
+)
+async def test_a_command_that_needs_the_model_waits_until_it_is_loaded(folder, line, does):
+    may_load = threading.Event()
+    line = line.format(folder=folder)
+    async with conversation(backend(folder, loading_when(may_load))) as (pilot, app):
+        await command(pilot, line)
+        await wait_until(pilot, lambda: f"{line} waits until the model is loaded" in said(app))
+        assert app.line.text == ""
+        await command(pilot, "/undo")
+        await wait_until(pilot, lambda: app._notifications and app.line.text == "/undo")
+        app.line.put("")
+        may_load.set()
+        await wait_until(pilot, lambda: does(app))
+        assert "waits until" not in said(app)
+
+
+async def test_a_command_that_waits_is_taken_back_and_others_are_answered_at_once(folder):
+    may_load = threading.Event()
+    async with conversation(backend(folder, loading_when(may_load))) as (pilot, app):
+        await command(pilot, "/clear")
+        await wait_until(pilot, lambda: "waits until" in said(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.line.text == "/clear")
+        await command(pilot, "/system")
+        await wait_until(pilot, lambda: "There is no system prompt" in said(app))
+        await command(pilot, "/stats")
+        await wait_until(pilot, lambda: "Nothing was answered yet" in said(app))
+        may_load.set()
+        await wait_until(pilot, lambda: not app.turns.loading)
+        assert "waits until" not in said(app)
+        assert "A new conversation" not in said(app)
+
+
+@pytest.mark.parametrize("line", ["/clear", "/set W 5", "/retry"])
+async def test_a_command_that_waits_for_an_answer_stays_in_the_line(folder, line):
+    async with conversation(backend(folder, HeldAfterThreeSteps)) as (pilot, app):
+        await ask(pilot, "one")
+        await wait_until(pilot, lambda: len(app.view.steps) == 3)
+        await command(pilot, line)
+        await wait_until(pilot, lambda: app._notifications and app.line.text == line)
+
+
 async def test_ctrl_c_empties_the_line_and_then_leaves(folder):
     async with conversation(backend(folder)) as (pilot, app):
         await pilot.press(*"half a", "ctrl+c")
