@@ -79,6 +79,8 @@ def test_the_json_has_the_machine_and_a_row_for_each_way(
         assert row["peak_memory_bytes"] > 50_000_000
         least, most = row["tokens_per_second_range"]
         assert 0 < least <= row["tokens_per_second"] <= most
+        least, most = row["speedup_vs_transformers_prompt_lookup_range"]
+        assert 0 < least <= row["speedup_vs_transformers_prompt_lookup"] <= most
         assert [each["prompt"] for each in row["by_prompt"]] == ["a.py", "b.txt"]
     for name, method in (
         ("speedup_vs_greedy", "greedy"),
@@ -162,6 +164,9 @@ def test_csv_and_markdown_hold_the_same_rows(
     assert [row["method"] for row in rows][:2] == ["greedy", "lookahead"]
     assert "window_size=4" in rows[1]["settings"]
     assert float(rows[1]["forward_milliseconds"]) > 0
+    assert float(rows[1]["tokens_per_second_least"]) <= float(rows[1]["tokens_per_second"])
+    assert float(rows[1]["speedup_vs_greedy_most"]) > 0
+    assert not any(name.endswith("_range") for name in rows[0])
     assert rows[2]["forward_milliseconds"] == ""
     assert run(arguments(folder, model, *more, "--markdown")) == ExitCode.OK
     table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
@@ -258,6 +263,16 @@ def test_a_difference_within_the_spread_is_no_news() -> None:
     assert said(row(9, 10, 11), row(6, 7, 8)).endswith("(+43 %), QUICKER beyond the spread")
     assert said(row(6, 7, 8), row(9, 10, 11)).endswith("(-30 %), SLOWER beyond the spread")
     assert said(row(7, 7, 7, 1), row(9, 10, 11)).endswith("one round, so no spread to judge by")
+
+
+def test_a_prompt_without_room_is_refused_before_anything_is_measured(
+    folder: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "long.txt").write_text("One two three. " * 200, encoding="utf-8")
+    assert run(arguments(folder, model)) == ExitCode.INPUT
+    said = capsys.readouterr().err
+    assert re.search(r"'long.txt' has [\d,]+ tokens and the model's context holds 256", said)
+    assert "measuring" not in said
 
 
 def test_ctrl_c_keeps_what_was_measured(folder: Path, model: Path) -> None:

@@ -130,6 +130,7 @@ def test_a_difference_is_explained_and_strict_fails_on_it(capsys, prompt, monkey
         dtype="float32",
         device="cpu",
         has_chat_template=False,
+        context_length=None,
         remark=None,
         encode=lambda text, **_: (1,),
         token_text=lambda token: SimpleNamespace(text=f"<{token}>"),

@@ -11,7 +11,7 @@ import typer
 
 from lookahead_cli.cli.options import ModelOptions, SettingOptions
 from lookahead_cli.decoding.config import LookaheadConfig, Method
-from lookahead_cli.errors import UsageError
+from lookahead_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from lookahead_cli.cli.console import StderrProgress
@@ -79,7 +79,11 @@ class Matrix:
     peers: bool = False
 
     def run(self) -> Outcome:
-        """Load the model and measure, until it is done or Ctrl+C comes."""
+        """Load the model and measure, until it is done or Ctrl+C comes.
+
+        Raises:
+            InputError: A prompt does not fit the model's context.
+        """
         from lookahead_cli.cli.console import StderrProgress, note
         from lookahead_cli.cli.live import load_models
         from lookahead_cli.cli.measuring.plan import WANTED_TOKENS, Plan
@@ -95,6 +99,7 @@ class Matrix:
             largest = max(self.configs, key=lambda config: config.nodes_per_step)
             model, draft = load_models(self.model, self.prefer, largest, report)
             prompts = [encode(model, prompt, self.style) for prompt in self.prompts]
+            _check_room(self.prompts, prompts, model.context_length)
             ways = self._ways(model, draft)
             try:
                 plan = self._plan(ways, prompts, report)
@@ -145,7 +150,7 @@ class Matrix:
         measured: list[Measured],
     ) -> None:
         from lookahead_cli.cli.console import note
-        from lookahead_cli.cli.measuring.plan import time_left
+        from lookahead_cli.cli.measuring.plan import time_left, why_it_ends
         from lookahead_cli.cli.measuring.rounds import measure
         from lookahead_cli.trace.events import Progress
 
@@ -154,9 +159,10 @@ class Matrix:
 
         def goes_on(index: int, prompt: int) -> bool:
             elapsed, done = time.perf_counter() - started, index * len(prompts) + prompt
-            if plan.limit and index and not prompt and elapsed * (index + 1) / index > plan.limit:
+            ending = why_it_ends(plan, elapsed, index, prompt, len(prompts))
+            if ending is not None:
                 report.clear()
-                note(f"Round {index + 1} would not end in time, so it is left out.")
+                note(ending)
                 return False
             name = self.prompts[prompt].name
             left = time_left(plan, elapsed, done, whole)
@@ -167,6 +173,18 @@ class Matrix:
 
         for each in measure(ways, prompts, plan.max_new_tokens, plan.rounds, goes_on):
             measured.append(each)
+
+
+def _check_room(
+    prompts: Sequence[Prompt], encoded: Sequence[Sequence[int]], context_length: int | None
+) -> None:
+    """Refuse a prompt that leaves no room for an answer now, not after others were measured."""
+    for prompt, ids in zip(prompts, encoded, strict=True):
+        if context_length is not None and len(ids) >= context_length:
+            raise InputError(
+                f"'{prompt.name}' has {len(ids):,} tokens and the model's context holds {context_length:,}.",
+                "Leave it out, or choose a model with a longer context.",
+            )
 
 
 def settings_of(

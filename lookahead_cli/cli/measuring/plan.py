@@ -17,6 +17,8 @@ _TRIAL_TOKENS = 16
 _TRIALS = 2
 # Prompts differ: some are slower than the one that was tried.
 _MARGIN = 1.2
+# Other work on the machine may begin after the estimate: so much more time than the limit is taken at most.
+_PATIENCE = 1.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,27 @@ def time_left(chosen: Plan, elapsed: float, done: int, whole: int) -> str:
     if chosen.limit is not None:
         left = min(left, max(1.0, chosen.limit - elapsed))
     return f", {about(left)} left" if left else ""
+
+
+def why_it_ends(chosen: Plan, elapsed: float, rounds: int, prompts: int, whole: int) -> str | None:
+    """Why nothing more is measured, None where the next prompt is.
+
+    Args:
+        chosen: The plan.
+        elapsed: Seconds since the first round began.
+        rounds: Rounds that are done.
+        prompts: Prompts that are done in the round that runs.
+        whole: Prompts of a round.
+    """
+    if chosen.limit is None or not rounds + prompts:
+        return None
+    if elapsed > _PATIENCE * chosen.limit:
+        if rounds:
+            return f"Round {rounds + 1} takes longer than it should, so it is left out."
+        return f"The time is up after {counted(prompts, 'prompt')} of {whole}; the others are left out."
+    if rounds and not prompts and elapsed * (rounds + 1) / rounds > chosen.limit:
+        return f"Round {rounds + 1} would not end in time, so it is left out."
+    return None
 
 
 def about(seconds: float) -> str:

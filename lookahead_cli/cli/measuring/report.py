@@ -56,7 +56,12 @@ def _row(result: Result, results: Sequence[Result], dtype: str) -> dict[str, Any
         "rounds": result.rounds,
         "steps": result.steps,
         "seconds": result.seconds,
-        "tokens_per_second_range": None if rate is None else [rate.least, rate.most],
+        "tokens_per_second_range": _limits(rate),
+        "speedup_vs_greedy_range": _limits(result.speedup(results[0])),
+        **{
+            f"{name}_range": None if peer is None else _limits(result.speedup(peer))
+            for name, peer in peers.items()
+        },
         "first_token_seconds": result.first_seconds,
         "step_milliseconds": result.phase_milliseconds,
         "peak_memory_bytes": result.peak_bytes,
@@ -88,6 +93,10 @@ def _prompt(each: Measurement, references: Sequence[Measurement | None]) -> dict
         "first_difference": None if difference is None else difference.position,
         "top_two_gap": None if difference is None else difference.top_two_gap,
     }
+
+
+def _limits(spread: Spread | None) -> list[float] | None:
+    return None if spread is None else [spread.least, spread.most]
 
 
 def _middle(spread: Spread | None) -> float | None:

@@ -112,16 +112,24 @@ def as_csv(report: Mapping[str, Any]) -> str:
 
 
 def _flat(row: Row) -> dict[str, Any]:
-    plain = {name: value for name, value in row.items() if not isinstance(value, list | dict)}
-    least, most = row["tokens_per_second_range"] or (None, None)
+    plain = {
+        name: value
+        for name, value in row.items()
+        if not (isinstance(value, list | dict) or name.endswith("_range"))
+    }
+    limits = {
+        f"{name.removesuffix('_range')}_{word}": value
+        for name in row
+        if name.endswith("_range")
+        for word, value in zip(("least", "most"), row[name] or (None, None), strict=True)
+    }
     phases = {f"{phase}_milliseconds": row["step_milliseconds"].get(phase) for phase in PHASES}
     settings = " ".join(f"{name}={_plain(value)}" for name, value in row["settings"].items())
     return {
         "method": plain.pop("method"),
         "settings": settings,
         **plain,
-        "tokens_per_second_least": least,
-        "tokens_per_second_most": most,
+        **limits,
         **phases,
     }
 
