@@ -129,8 +129,8 @@ def bench(
 ) -> int:
     """Measure S, tokens a second and memory of ways of decoding, against greedy decoding and transformers.
 
-    Greedy always runs. All ways decode each prompt by turns, after a warm-up that does not count. Ctrl+C
-    keeps what was measured.
+    Greedy always runs; all ways decode each prompt by turns, after a warm-up.
+    Ctrl+C keeps what was measured.
     """
     from lookahead_cli.cli.console import note
     from lookahead_cli.cli.measuring.plot import check_plot, draw_plot

@@ -82,6 +82,9 @@ def test_the_json_has_the_machine_and_a_row_for_each_way(
         least, most = row["speedup_vs_transformers_prompt_lookup_range"]
         assert 0 < least <= row["speedup_vs_transformers_prompt_lookup"] <= most
         assert [each["prompt"] for each in row["by_prompt"]] == ["a.py", "b.txt"]
+    described = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text(encoding="utf-8")
+    for key in rows[0]:
+        assert key.endswith("_range") or f"`{key}`" in described
     for name, method in (
         ("speedup_vs_greedy", "greedy"),
         ("speedup_vs_transformers_greedy", "transformers-greedy"),
