@@ -15,6 +15,8 @@ from typing import Any, Literal
 import torch
 
 from lookahead_cli.models.language_model import LanguageModel
+from lookahead_cli.models.memory import available_memory
+from lookahead_cli.models.packed import PackedLinear
 from lookahead_cli.models.stock import stock
 
 PeerMethod = Literal["transformers-greedy", "transformers-prompt-lookup"]
@@ -40,6 +42,20 @@ class PeerRun:
     first_seconds: float
     seconds: float
     nodes: tuple[int, ...]
+
+
+def memory_lacking(model: LanguageModel) -> int:
+    """Bytes that are missing for a run, beside what is held now; 0 where there is room.
+
+    A run holds the packed weights in their usual order as well.
+
+    Args:
+        model: The model.
+    """
+    raw = model.runner.model
+    packed = (layer for layer in raw.modules() if isinstance(layer, PackedLinear))
+    weights = sum(layer.in_features * layer.out_features for layer in packed)
+    return max(0, weights * raw.dtype.itemsize - available_memory(model.runner.device))
 
 
 @contextmanager

@@ -278,6 +278,38 @@ def test_a_prompt_without_room_is_refused_before_anything_is_measured(
     assert "measuring" not in said
 
 
+def test_peers_that_would_not_fit_the_memory_are_left_out(
+    folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lookahead_cli.models.peers.available_memory", lambda device: -3_000_000_000)
+    assert (
+        run([*arguments(folder, model, "-s", "4,3,3", "-t", "8", "--repeats", "1"), "--json"]) == ExitCode.OK
+    )
+    output = capsys.readouterr()
+    rows = json.loads(output.out)["rows"]
+    assert [row["method"] for row in rows] == ["greedy", "lookahead"]
+    assert rows[1]["speedup_vs_transformers_greedy"] is None
+    assert "transformers' own loops are left out: 3.0 GB of memory are missing." in output.err
+
+
+def test_conversations_of_a_jsonl_file_are_measured(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "set.jsonl"
+    turns = [{"role": "user", "content": "One two"}, {"role": "assistant", "content": "three"}]
+    lines = [
+        {"messages": [*turns, {"role": "user", "content": "four"}], "name": "talk"},
+        {"prompt": "One two three"},
+        {"text": "def add(a, b):"},
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    more = ("-s", "4,3,3", "-t", "8", "--repeats", "1")
+    rows = reported(capsys, *arguments(file, model, *more))["rows"]
+    for row in rows:
+        assert [each["prompt"] for each in row["by_prompt"]] == ["talk", "set.jsonl:2", "set.jsonl:3"]
+        assert row["ids_equal"] is True
+
+
 def test_ctrl_c_keeps_what_was_measured(folder: Path, model: Path) -> None:
     asked = arguments(folder, model, "-s", "4,3,3", "-t", "8", "--repeats", "100000", "--no-peers", "--json")
     program = subprocess.Popen(

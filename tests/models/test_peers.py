@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from lookahead_cli import LookaheadConfig, generate, load_model
 from lookahead_cli.models.language_model import LanguageModel
-from lookahead_cli.models.peers import LOOKUP_TOKENS, PEERS, run_peer
+from lookahead_cli.models.peers import LOOKUP_TOKENS, PEERS, memory_lacking, run_peer
 from lookahead_cli.models.stock import stock
 from tests.tiny import CONTEXT_LENGTH, save_tiny_model
 
@@ -92,3 +93,15 @@ def test_the_block_has_transformers_attention_and_ends_with_ours(model: Language
     # The model still reads a tree right.
     ids = generate(model, PROMPT, LookaheadConfig(max_new_tokens=TOKENS), output="ids")
     assert tuple(ids) == greedy(model, PROMPT, TOKENS)
+
+
+def test_the_memory_of_a_second_copy_of_the_packed_weights_is_asked_for(
+    model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory_lacking(model) == 0
+    monkeypatch.setattr("lookahead_cli.models.peers.available_memory", lambda device: 0)
+    with stock(model.runner.model) as plain:
+        layers = [layer for layer in plain.modules() if type(layer) is torch.nn.Linear]
+        weights = 4 * sum(layer.weight.numel() for layer in layers)
+        assert memory_lacking(model) == 0
+    assert memory_lacking(model) == weights > 0

@@ -100,6 +100,7 @@ class Matrix:
             model, draft = load_models(self.model, self.prefer, largest, report)
             prompts = [encode(model, prompt, self.style) for prompt in self.prompts]
             _check_room(self.prompts, prompts, model.context_length)
+            report.clear()
             ways = self._ways(model, draft)
             try:
                 plan = self._plan(ways, prompts, report)
@@ -114,13 +115,17 @@ class Matrix:
         )
 
     def _ways(self, model: LanguageModel, draft: LanguageModel | None) -> list[Way]:
+        from lookahead_cli.cli.console import note
         from lookahead_cli.cli.measuring.ways import OwnWay, PeerWay
 
         ways: list[Way] = [OwnWay(model, config, draft) for config in self.configs]
         if self.peers:
-            from lookahead_cli.models.peers import PEERS
+            from lookahead_cli.models.peers import PEERS, memory_lacking
 
-            ways += [PeerWay(model, method) for method in PEERS]
+            if lacking := memory_lacking(model):
+                note(f"transformers' own loops are left out: {lacking / 1e9:.1f} GB of memory are missing.")
+            else:
+                ways += [PeerWay(model, method) for method in PEERS]
         return ways
 
     def _plan(self, ways: Sequence[Way], prompts: Sequence[Sequence[int]], report: StderrProgress) -> Plan:
