@@ -55,7 +55,8 @@ def memory_lacking(model: LanguageModel) -> int:
     raw = model.runner.model
     packed = (layer for layer in raw.modules() if isinstance(layer, PackedLinear))
     weights = sum(layer.in_features * layer.out_features for layer in packed)
-    return max(0, weights * raw.dtype.itemsize - available_memory(model.runner.device))
+    needed: int = weights * raw.dtype.itemsize
+    return max(0, needed - available_memory(model.runner.device))
 
 
 @contextmanager
