@@ -10,7 +10,7 @@ from lookahead_cli.sessions.records import Figures, Role
 if TYPE_CHECKING:
     from lookahead_cli.sessions.records import SavedMessage
 
-UNFINISHED = frozenset({"length", "context", "cancelled", "cut"})
+UNFINISHED = frozenset({"length", "context", "cancelled", "failed", "cut"})
 """Ends of an answer after which it can be gone on with."""
 
 

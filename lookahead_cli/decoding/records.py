@@ -13,7 +13,7 @@ from typing import Literal
 
 OriginKind = Literal["root", "pool", "window", "draft"]
 NGramSource = Literal["window", "output", "prompt", "file", "recycled", "draft"]
-FinishReason = Literal["eos", "stop", "length", "context", "cancelled"]
+FinishReason = Literal["eos", "stop", "length", "context", "cancelled", "failed"]
 PoolEvent = Literal["insert", "refresh", "evict"]
 
 

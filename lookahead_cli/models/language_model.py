@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError, ModelError, UsageError
 from lookahead_cli.models.loading import Checkpoint, load_checkpoint
+from lookahead_cli.models.parallel.loading import load_on_all
+from lookahead_cli.models.parallel.messages import Load, Run
+from lookahead_cli.models.parallel.runner import ParallelReader, ParallelRunner
 from lookahead_cli.models.run import run_events
 from lookahead_cli.models.runner import TransformersRunner
+from lookahead_cli.models.sampling import sampler_of
 from lookahead_cli.models.tokens import TokenTexts
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent, TokenText
 
 if TYPE_CHECKING:
     from lookahead_cli.decoding.pool import NGramPool
+    from lookahead_cli.decoding.runner import Reader
+    from lookahead_cli.models.parallel.ranks import Ranks
 
 Message = Mapping[str, str]
 _CHANGES_GREEDY = (
@@ -33,6 +39,8 @@ class LanguageModel:
 
     Args:
         checkpoint: What was loaded.
+        ranks: The processes that decode together, None for this one alone.
+        number: The number under which the others know the model.
 
     Attributes:
         name: Name for people.
@@ -42,11 +50,13 @@ class LanguageModel:
         eos_ids: Ids that end a text.
         vocabulary_size: Rows of the embedding; ids lie below it.
         runner: The model's passes and KV cache.
+        step_runner: What feeds the steps of a run: the runner, or its part of them beside other ranks.
+        ranks: The processes that decode together, None for this one alone.
         unapplied: What the model's generation config asks for and a run leaves out: of that file the ids
             that end a text are taken, everything else comes from `LookaheadConfig`.
     """
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
+    def __init__(self, checkpoint: Checkpoint, ranks: Ranks | None = None, number: int = 0) -> None:
         self.name = checkpoint.name
         self.dtype = str(checkpoint.dtype).removeprefix("torch.")
         self.device = str(checkpoint.device).split(":")[0]
@@ -54,6 +64,11 @@ class LanguageModel:
         self.alias = checkpoint.alias
         self.tokenizer: Any = checkpoint.tokenizer
         self.runner = TransformersRunner(checkpoint.model, checkpoint.context_length)
+        self.ranks = ranks
+        self.step_runner: TransformersRunner | ParallelRunner = self.runner
+        if ranks is not None:
+            self.step_runner = ParallelRunner(self.runner, ranks)
+        self._number = number
         self.vocabulary_size: int = checkpoint.model.get_input_embeddings().num_embeddings
         self.eos_ids = _eos_ids(checkpoint.model, checkpoint.tokenizer)
         self.unapplied = _unapplied(checkpoint.model)
@@ -129,6 +144,11 @@ class LanguageModel:
         """How one token reads."""
         return self._texts(token)
 
+    def reader(self, config: LookaheadConfig) -> Reader:
+        """What chooses tokens from the passes of `step_runner`."""
+        sampler = sampler_of(config, self.runner.device)
+        return sampler if self.ranks is None else ParallelReader(sampler, self.ranks)
+
     def run(
         self,
         prompt_ids: Sequence[int],
@@ -153,7 +173,11 @@ class LanguageModel:
             # In one order everywhere, so that two runs cannot wait for each other.
             for model in sorted({self} if draft is None else {self, draft}, key=id):
                 held.enter_context(model._hold())
-            yield from run_events(
+            if self.ranks is not None:
+                _check_parallel(draft)
+            if self.ranks is not None and self.ranks.leads:
+                held.enter_context(self.ranks.run(Run(self._number, tuple(prompt_ids), config, pool)))
+            events = run_events(
                 self,
                 prompt_ids,
                 config,
@@ -163,6 +187,11 @@ class LanguageModel:
                 cancel=cancel,
                 on_progress=on_progress,
             )
+            held.enter_context(closing(events))
+            for event in events:
+                if self.ranks is not None and isinstance(event, StepEvent):
+                    self.ranks.end_step(last=event.step.finish_reason is not None)
+                yield event
 
     @contextmanager
     def _hold(self) -> Iterator[None]:
@@ -183,6 +212,7 @@ def load_model(
     dtype: str = "auto",
     prefer: Literal["float32", "bfloat16"] = "float32",
     config: LookaheadConfig | None = None,
+    ranks: Ranks | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> LanguageModel:
     """Load a model.
@@ -193,6 +223,7 @@ def load_model(
         dtype: `auto`, `float32`, `bfloat16` or `float16`.
         prefer: What `auto` means on a CPU that has both.
         config: Settings of the runs to come, to estimate memory.
+        ranks: Processes that decode together, from `start_ranks`; None for this one alone.
         on_progress: Called while something is fetched, converted or read.
 
     Raises:
@@ -205,17 +236,33 @@ def load_model(
         raise UsageError(f"Settings cannot be {type(config).__name__}.", "Give a LookaheadConfig(…).")
     if prefer not in ("float32", "bfloat16"):
         raise UsageError(f"There is nothing to prefer called {prefer!r}.", "Give 'float32' or 'bfloat16'.")
-    return LanguageModel(
-        load_checkpoint(
+    report = on_progress or (lambda _: None)
+
+    def load(where: str, available_bytes: int | None = None) -> Checkpoint:
+        return load_checkpoint(
             os.fspath(spec),
-            device=device,
+            device=where,
             dtype=dtype,
             prefer=prefer,
             tokens_needed=config.max_new_tokens,
             nodes_per_step=config.nodes_per_step,
-            on_progress=on_progress or (lambda _: None),
+            on_progress=report,
+            available_bytes=available_bytes,
         )
-    )
+
+    if ranks is None:
+        return LanguageModel(load(device))
+    request = Load(0, os.fspath(spec), device, dtype, prefer, config)
+    checkpoint, number = load_on_all(load, request, ranks, report)
+    return LanguageModel(checkpoint, ranks, number)
+
+
+def _check_parallel(draft: LanguageModel | None) -> None:
+    if draft is not None:
+        raise UsageError(
+            "A draft model's chain cannot be split over processes.",
+            "Leave out one of them.",
+        )
 
 
 def _check_characters(text: str) -> None:

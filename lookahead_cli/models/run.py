@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -13,6 +13,7 @@ from lookahead_cli.decoding.proposers import Draft, GreedyProposer, make_propose
 from lookahead_cli.decoding.records import FinishReason, Step
 from lookahead_cli.decoding.stopping import Stopping, StopStrings
 from lookahead_cli.errors import InputError, ModelError
+from lookahead_cli.models.parallel.ranks import RankLostError
 from lookahead_cli.models.sampling import sampler_of
 from lookahead_cli.trace.events import Footer, GreedyRun, Header, Progress, StepEvent, TokenText
 
@@ -64,7 +65,7 @@ def run_events(
     draft: LanguageModel | None = None,
     cancel: threading.Event | None = None,
     on_progress: Report | None = None,
-) -> Iterator[Header | StepEvent | Footer]:
+) -> Generator[Header | StepEvent | Footer, None, None]:
     """Decode a prompt.
 
     Args:
@@ -83,10 +84,11 @@ def run_events(
     Raises:
         InputError: The prompt is empty, or leaves no room in the model's context.
         ModelError: The draft model has another vocabulary.
+        RankLostError: A process of a parallel run has ended; after the footer.
     """
     prompt_ids = tuple(prompt_ids)
-    runner = model.runner
-    sampler = sampler_of(config, runner.device)
+    runner = model.step_runner
+    reader = model.reader(config)
     if draft is not None:
         check_vocabulary(model, draft)
     _check_prompt(model, prompt_ids)
@@ -105,27 +107,33 @@ def run_events(
         prompt="".join(model.token_text(token).text for token in prompt_ids),
         prompt_ids=prompt_ids,
         tokens=book.new(prompt_ids),
+        ranks=1 if model.ranks is None else model.ranks.size,
         prefill_seconds=time.perf_counter() - started,
     )
     output_ids: list[int] = []
     steps = 0
     seconds = 0.0
     finish_reason: FinishReason = "cancelled"
+    failure: RankLostError | None = None
     stopping = _stopping(model, config)
     if prefilled:
-        drafting = None if draft is None else Draft(draft.runner, sampler, _shared_ids(model, draft))
+        drafting = None if draft is None else Draft(draft.runner, reader, _shared_ids(model, draft))
         proposer = make_proposer(config, prompt_ids, pool, drafting)
         steps_of_run = decode(
-            runner, prompt_ids[-1], proposer, stopping, sampler, rules=rules_of(config), cancel=cancel
+            runner, prompt_ids[-1], proposer, stopping, reader, rules=rules_of(config), cancel=cancel
         )
-        for step in steps_of_run:
-            output_ids += step.token_ids
-            steps += 1
-            seconds += step.seconds.total
-            finish_reason = step.finish_reason or finish_reason
-            yield StepEvent(step, book.new(ids_of(step)))
+        try:
+            for step in steps_of_run:
+                output_ids += step.token_ids
+                steps += 1
+                seconds += step.seconds.total
+                finish_reason = step.finish_reason or finish_reason
+                yield StepEvent(step, book.new(ids_of(step)))
+        except RankLostError as error:
+            # What was decoded is whole, and gets its footer first.
+            failure, finish_reason = error, "failed"
     greedy_run = None
-    if greedy and finish_reason != "cancelled":
+    if greedy and finish_reason not in ("cancelled", "failed"):
         greedy_run = _greedy_beside(model, prompt_ids, output_ids, config, cancel, on_progress)
     named = () if greedy_run is None else (greedy_run.expected, greedy_run.got)
     yield Footer(
@@ -138,6 +146,8 @@ def run_events(
         greedy=greedy_run,
         tokens=book.new(token for token in named if token is not None),
     )
+    if failure is not None:
+        raise failure
 
 
 def _check_prompt(model: LanguageModel, prompt_ids: Sequence[int]) -> None:

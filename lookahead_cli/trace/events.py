@@ -64,6 +64,7 @@ class Header:
         prompt_ids: Its token ids.
         tokens: Text of each id in `prompt_ids`.
         prefill_seconds: Seconds to feed the prompt.
+        ranks: Processes that decoded together.
         extra: Fields of a newer schema, kept as they are.
     """
 
@@ -75,6 +76,7 @@ class Header:
     prompt_ids: tuple[int, ...]
     tokens: Mapping[int, TokenText]
     prefill_seconds: float = 0.0
+    ranks: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -120,7 +122,8 @@ class Footer:
         steps: Decoding steps.
         compression_ratio: Emitted tokens / steps; 0.0 for a run without a step.
         seconds: Decode seconds (sum of the steps'), prefill apart.
-        finish_reason: Why it ended; `cancelled` when a person stopped it, `cut` where a trace has no end.
+        finish_reason: Why it ended; `cancelled` when a person stopped it, `failed` when one of its
+            processes ended, `cut` where a trace has no end.
         greedy: The greedy run beside it, where one was asked for.
         tokens: Text of ids first seen here, such as greedy's at the first difference.
         extra: Fields of a newer schema, kept as they are.

@@ -13,6 +13,7 @@ ENDINGS = {
     "length": "token limit",
     "context": "context full",
     "cancelled": "stopped",
+    "failed": "broken off",
     "cut": "the trace breaks off here",
 }
 """Finish reasons for people."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lookahead_cli.trace.words import counted, difference_meaning, number
 from lookahead_cli.tui.run_view import RunView, Totals
 
-_UNFINISHED = {"length", "context", "cancelled", "cut"}
+_UNFINISHED = {"length", "context", "cancelled", "failed", "cut"}
 # Settings that decide which token is drawn: lanes that differ in one of them need not say the same.
 _DRAWING = (
     "temperature", "top_k", "top_p", "min_p", "typical_p", "repetition_penalty", "no_repeat_ngram_size",
