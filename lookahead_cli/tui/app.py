@@ -7,7 +7,6 @@ import time
 from collections.abc import Hashable, Iterable
 from typing import ClassVar
 
-from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
@@ -25,23 +24,18 @@ from lookahead_cli.tui.keys import RUN_KEYS
 from lookahead_cli.tui.playback import Playback
 from lookahead_cli.tui.race.lanes import Lane, Race
 from lookahead_cli.tui.race.screen import RaceScreen
+from lookahead_cli.tui.run_control import REDRAWS_A_SECOND, RunControl
 from lookahead_cli.tui.run_screen import RunScreen
 from lookahead_cli.tui.run_view import RunView
-from lookahead_cli.tui.search import SearchScreen
 from lookahead_cli.tui.settings_screen import SettingsScreen
 from lookahead_cli.tui.source import RunSource
-from lookahead_cli.tui.step_screen import StepScreen
 from lookahead_cli.tui.terminal import end_with_terminal
 from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
-from lookahead_cli.tui.timeline import Timeline
-from lookahead_cli.tui.title import PlayState, speed_words
-from lookahead_cli.tui.token_text import plain_text
-
-REDRAWS_A_SECOND = 30
+from lookahead_cli.tui.title import PlayState
 
 
-class VisualizeApp(App[None]):
+class VisualizeApp(App[None], RunControl):
     """Shows a run.
 
     Args:
@@ -77,8 +71,6 @@ class VisualizeApp(App[None]):
         super().__init__()
         self.view = RunView(recorded=source.recorded)
         self.interrupted = False
-        self.redraws = 0
-        self.redraw_seconds = 0.0
         self.colours = theme
         self._source = source
         self._exit_when_done = exit_when_done
@@ -91,10 +83,8 @@ class VisualizeApp(App[None]):
         self.race: Race | None = None
         self.run_screen = RunScreen(theme, source.title, self.view)
         self.run_screen.set_class(presenter, "-presenting")
-        self._searched = ""
-        self._last_redraw = self._last_taken = -math.inf
+        self._last_taken = -math.inf
         self._spinner: Timer | None = None
-        self._redraw_timer: Timer | None = None
 
     @property
     def failure(self) -> BaseException | None:
@@ -163,99 +153,24 @@ class VisualizeApp(App[None]):
             self._races = False
             self.action_race()
 
-    def want_redraw(self) -> None:
-        """Draw soon: at once, or when the last redraw is long enough ago."""
-        if self._redraw_timer is not None:
-            return
-        left = self._last_redraw + 1 / REDRAWS_A_SECOND - time.monotonic()
-        if left <= 0:
-            self._redraw()
-        else:
-            self._redraw_timer = self.set_timer(left, self._redraw)
-
-    def _redraw(self) -> None:
-        self._redraw_timer = None
-        now = self._last_redraw = time.monotonic()
-        self.playback.advance()
-        self.run_screen.draw(self._play_state())
-        self.redraws += 1
-        self.redraw_seconds += time.monotonic() - now
-        self._after_redraw()
-
-    def _after_redraw(self) -> None:
-        view = self.view
-        if self.playback.hold_at_end():
-            self.run_screen.draw(self._play_state())
-        elif self.playback.playing and view.steps:
-            wait = 1 / min(self.playback.speed, REDRAWS_A_SECOND)
-            self._redraw_timer = self.set_timer(wait, self._redraw)
-        if self._exit_when_done and view.at_end:
-            self.exit()
-
-    def _play_state(self) -> PlayState:
+    def play_state(self) -> PlayState:
+        """How the run moves on."""
         return self.playback.state(stopping=self._feed.cancelled)
 
+    def after_redraw(self) -> None:
+        """Play on; leave at the end where that was asked for."""
+        super().after_redraw()
+        if self._exit_when_done and self.view.at_end:
+            self.exit()
+
     # Keys.
-
-    def action_pause(self) -> None:
-        """Hold the run, or let it go on; a recording at its end starts again."""
-        self.playback.pause()
-        self.want_redraw()
-
-    def _go(self, index: int) -> None:
-        """Look at a recorded step; a live run goes on or stays held, as it was."""
-        self.playback.go(index)
-        self.want_redraw()
-
-    def action_earlier(self) -> None:
-        """Look at the step before."""
-        self._go(self.view.shown - 1)
-
-    def action_forward(self) -> None:
-        """Look at the next step, or let the next one run."""
-        self.playback.forward()
-        self.want_redraw()
-
-    def action_first(self) -> None:
-        """Look at the first step."""
-        self._go(0)
-
-    def action_last(self) -> None:
-        """Follow the newest step."""
-        self._go(self.view.newest)
-
-    def action_next_multi(self) -> None:
-        """Look at the next step that emitted several tokens, or run on until there is one."""
-        self._after_jump(self.playback.next_multi())
-
-    def action_previous_multi(self) -> None:
-        """Look at the step before that emitted several tokens."""
-        self._after_jump(self.playback.previous_multi())
-
-    def _after_jump(self, found: bool) -> None:
-        if not found:
-            self.bell()
-        self.want_redraw()
-
-    def action_speed(self, by: int) -> None:
-        """More or fewer steps a second."""
-        self.playback.change_speed(by)
-        state = self._play_state()
-        if state.paused:
-            self.notify(f"{speed_words(state.speed)}, once it goes on", timeout=2, markup=False)
-        self.want_redraw()
-
-    def action_inside(self, what: str) -> None:
-        """Look at the step from inside: its mask, or its tree."""
-        if self.view.steps and self.screen is self.run_screen:
-            self.push_screen(StepScreen(self.colours, self.view, what), lambda _: self.want_redraw())
 
     def action_settings(self) -> None:
         """Ask for other settings, and run the same prompt with them."""
         config = self._source.config
         if config is None:
             self.notify("A recording cannot be run again; visualize its prompt instead.", markup=False)
-        elif self.view.header is not None and self.screen is self.run_screen:
+        elif self.view.header is not None and self.in_front:
             self.push_screen(SettingsScreen(self.colours, config), self._take_settings)
 
     def _take_settings(self, config: LookaheadConfig | None) -> None:
@@ -281,7 +196,7 @@ class VisualizeApp(App[None]):
 
     def action_race(self) -> None:
         """Race the run against greedy decoding and other methods, on the same prompt."""
-        if self.view.header is None or self.screen is not self.run_screen:
+        if self.view.header is None or not self.in_front:
             return
         try:
             rivals = self._source.rivals()
@@ -292,50 +207,21 @@ class VisualizeApp(App[None]):
         self.race = Race(self.view, name, rivals, recorded=self._source.recorded, kept=self._measured)
         # A run that is held, or that goes slowly to be watched, is a lane as soon as it has ended.
         self.playback.pacer.hurry(True)
-        self.push_screen(RaceScreen(self.colours, self.race, lambda: self._feed.finished), self._after_race)
+        screen = RaceScreen(
+            self.colours,
+            self.race,
+            lambda: self._feed.finished,
+            presenter=self.run_screen.presenting,
+        )
+        self.push_screen(screen, self._after_race)
 
     def _after_race(self, _: None) -> None:
         self.playback.pacer.hurry(False)
         self.want_redraw()
 
-    def action_search(self) -> None:
-        """Ask for a text, and look at the next step in which it begins."""
-        if self.view.steps and self.screen is self.run_screen:
-            self.push_screen(SearchScreen(self._searched), self._found)
-
-    def _found(self, text: str | None) -> None:
-        if text is None:
-            return
-        self._searched = text
-        found = self.view.find(text)
-        if found is None:
-            self.notify(f"The output does not say '{plain_text(text)}'.", severity="warning", markup=False)
-        else:
-            self._go(found)
-
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action, for the command palette."""
         yield from commands_of(screen, self.colours)
-
-    def action_rendering(self) -> None:
-        """Show the output as it reads, or with whitespace and free tokens marked."""
-        self.run_screen.accepted_panel.turn_rendering()
-        self.want_redraw()
-
-    def action_present(self) -> None:
-        """Show the presenter layout, or the panels."""
-        self.run_screen.present(not self.run_screen.presenting)
-        self.call_after_refresh(self.want_redraw)
-
-    def action_zoom(self, number: int | None = None) -> None:
-        """Give one panel the whole screen, or show all four."""
-        self.run_screen.zoom(number)
-        self.want_redraw()
-
-    @on(Timeline.Chosen)
-    def look_at_chosen(self, event: Timeline.Chosen) -> None:
-        """Look at the step that was pointed at."""
-        self._go(event.index)
 
     def action_help(self) -> None:
         """Say what the panels mean."""

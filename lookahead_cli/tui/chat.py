@@ -15,7 +15,6 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import OptionList, Static
 
 from lookahead_cli.errors import LookaheadError, UsageError
-from lookahead_cli.tui.app import REDRAWS_A_SECOND
 from lookahead_cli.tui.chat_column import ConversationColumn
 from lookahead_cli.tui.chat_commands import COMMANDS
 from lookahead_cli.tui.chat_keys import CHAT_KEYS, CHAT_NEEDED, IN_THE_TABLE
@@ -29,6 +28,7 @@ from lookahead_cli.tui.kept import Kept
 from lookahead_cli.tui.key_bar import KeyBar
 from lookahead_cli.tui.keys import PANELS
 from lookahead_cli.tui.prompt_input import PromptInput
+from lookahead_cli.tui.run_control import REDRAWS_A_SECOND
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import command_of, is_command, offers, palette
 from lookahead_cli.tui.suggestions import Suggestions
@@ -98,7 +98,7 @@ class ChatApp(App[None]):
             placeholder="Ask something, or / for the commands",
             sent=self._kept.questions(),
         )
-        yield KeyBar(CHAT_NEEDED)
+        yield KeyBar(self.colours, CHAT_NEEDED)
 
     @property
     def view(self) -> RunView:

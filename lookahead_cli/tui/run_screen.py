@@ -66,6 +66,7 @@ class RunScreen(Screen[None]):
         self.presenter = Presenter(theme, id="presenter")
         self.story_line = StoryLine(theme, id="story")
         self.timeline = Timeline(theme, id="timeline")
+        self._key_bar = KeyBar(theme, RUN_NEEDED)
         self._grid = Grid(*self.panels, id="panels")
         self._zoomed: Panel | None = None
         self._what = what
@@ -84,7 +85,7 @@ class RunScreen(Screen[None]):
         yield self.presenter
         yield self.story_line
         yield self.timeline
-        yield KeyBar(RUN_NEEDED)
+        yield self._key_bar
 
     def on_resize(self, event: Resize) -> None:
         """Find the panels their places for the new size."""

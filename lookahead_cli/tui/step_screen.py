@@ -62,7 +62,7 @@ class StepScreen(ModalScreen[None]):
         """Both panels, one of them in sight."""
         yield self.mask_panel
         yield self.tree_panel
-        yield KeyBar(("escape",))
+        yield KeyBar(self._colours, ("escape", "question_mark"))
 
     def on_mount(self) -> None:
         """Show the first panel."""

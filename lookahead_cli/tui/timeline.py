@@ -13,6 +13,8 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
 
 _HERE = Style(reverse=True)
+_HIGHEST_HERE = "▓"
+"""A full bar, in reverse, would be none."""
 
 
 class Timeline(Drawn):
@@ -68,8 +70,12 @@ class Timeline(Drawn):
         for step in view.steps[self._first : self._first + width]:
             emitted = len(step.accepted)
             bar = BARS[round((len(BARS) - 1) * (emitted - 1) / (highest - 1))]
-            role = "free" if emitted > 1 else "muted"
-            line.add(bar, style("accent") + _HERE if step.index == view.shown else style(role))
+            if step.index != view.shown:
+                line.add(bar, style("free" if emitted > 1 else "muted"))
+            elif bar == BARS[-1]:
+                line.add(_HIGHEST_HERE, style("accent"))
+            else:
+                line.add(bar, style("accent") + _HERE)
         self.draw([line])
 
     def redraw(self) -> None:

@@ -283,6 +283,13 @@ async def test_a_recording_is_read_ahead_and_played_from_its_first_step():
         assert "► 1 step/s · recorded" in screen_lines(pilot)[0]
 
 
+async def test_a_key_does_not_wait_for_the_next_step_of_a_slow_recording():
+    async with opened(ScriptedSource(recorded=True), speed=0.01) as pilot:
+        await wait_until(pilot, lambda: "step 1/" in screen_lines(pilot)[0])
+        await pilot.press("p")
+        await wait_until(pilot, lambda: "STEP 1 ACCEPTS" in screen_text(pilot), seconds=10)
+
+
 async def test_a_recording_without_a_speed_limit_ends_at_once():
     async with opened(ScriptedSource(recorded=True), speed=math.inf) as pilot:
         await at_end(pilot)
@@ -498,7 +505,7 @@ async def test_what_came_into_the_pool_and_what_made_room_is_listed_where_there_
         index = next(
             step.index for step in view.steps if {"insert", "evict"} <= {c.event for c in step.pool.changes}
         )
-        pilot.app._go(index)
+        pilot.app.go(index)
         await drawn(pilot)
         text = pilot.app.run_screen.pool_panel.text
         changes = view.steps[index].pool.changes

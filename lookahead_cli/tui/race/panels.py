@@ -9,6 +9,7 @@ from typing import Literal
 from rich.style import Style
 
 from lookahead_cli.trace.words import counted
+from lookahead_cli.tui.big_text import enlarge
 from lookahead_cli.tui.lines import Line, flow
 from lookahead_cli.tui.marks import DONE, FREE, MATCHED, REJECTED
 from lookahead_cli.tui.output_layout import OutputLayout
@@ -20,6 +21,7 @@ from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import cell_width, visible
 
 _ROOM_FOR_DIGITS = 11
+_ROOM_TO_PRESENT = 8
 _FULL, _EMPTY = "█", "░"
 _LEAST_BAR = 6
 
@@ -52,6 +54,9 @@ class LanePanel(Panel):
         theme: The colours.
         lane: The lane.
         id: The widget's id.
+
+    Attributes:
+        presenting: True where its figures are in large letters, for a lecture hall.
     """
 
     TITLE = "RACE"
@@ -69,6 +74,7 @@ class LanePanel(Panel):
     def __init__(self, theme: Theme, lane: Lane, *, id: str | None = None) -> None:
         super().__init__(theme, id=id)
         self.lane = lane
+        self.presenting = False
         self._state = LaneState("waiting", -1, None)
         self._output: OutputLayout | None = None
         self._laid_out: object = None
@@ -107,6 +113,8 @@ class LanePanel(Panel):
         if self._state.phase == "failed":
             return [Line(width).add("has no run; why is said below", style("rejected"))]
         total = self._total(view)
+        if self.presenting and height >= _ROOM_TO_PRESENT:
+            return self._large(total, width, height)
         progress = self._progress(total, width)
         steps = f"{counted(total.steps, 'step')}"
         nodes = f"{total.nodes / total.steps:.1f} nodes a step" if total.steps else "no step yet"
@@ -125,6 +133,17 @@ class LanePanel(Panel):
             line = Line(width).add(row, style("accent")).add("  ", style("muted"))
             lines.append(line.add(text, style(role)))
         return [progress, *lines]
+
+    def _large(self, total: Totals, width: int, height: int) -> list[Line]:
+        """Who it is, S, steps and seconds, each as large as its share of the room allows."""
+        share = max(1, (height - 4) // 4)
+        name = enlarge([(self.lane.method, "foreground")], width, share, self.style)
+        ratio = enlarge([(f"{total.compression_ratio:.2f}×", "accent")], width, share, self.style)
+        cost = [(f"{counted(total.steps, 'step')}  ", "foreground"), (f"{total.seconds:.1f} s", "bonus")]
+        parts = [name, ratio, enlarge(cost, width, share, self.style), [self._progress(total, width)]]
+        spare = height - sum(map(len, parts)) - 3
+        gap = [Line(width)] if spare >= len(parts) else []
+        return [line for part in parts for line in (*part, *gap)]
 
     def _progress(self, total: Totals, width: int) -> Line:
         """Place, bar and tokens."""

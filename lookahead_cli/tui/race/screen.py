@@ -26,7 +26,7 @@ from lookahead_cli.tui.race.panels import LanePanel, LaneState, Phase, ResultPan
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import plain_text, truncate, visible_text
 
-_NEEDED = ("escape", "question_mark", "space", "right", "left", "c", "end", "plus", "minus")
+_NEEDED = ("escape", "question_mark", "space", "right", "left", "c", "p", "plus", "minus", "end")
 _NARROW, _LOW, _NARROWEST_LANE = 100, 30, 38
 _REDRAW_SECONDS = 1 / 30
 
@@ -39,6 +39,7 @@ class RaceScreen(ModalScreen[None]):
         race: The lanes.
         free: True once the run itself has ended and let go of the model.
         clock: Seconds that only grow.
+        presenter: Begin with the presenter layout.
     """
 
     DEFAULT_CSS = """
@@ -70,6 +71,13 @@ class RaceScreen(ModalScreen[None]):
             tooltip="True speeds, or one step each at a time",
         ),
         Binding(
+            "p",
+            "present",
+            "Present",
+            id="race.present",
+            tooltip="Large text for a lecture hall, or more text",
+        ),
+        Binding(
             "plus,equals_sign",
             "speed(1)",
             "Faster",
@@ -97,6 +105,8 @@ class RaceScreen(ModalScreen[None]):
         race: Race,
         free: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        presenter: bool = False,
     ) -> None:
         super().__init__()
         self.race = race
@@ -104,6 +114,7 @@ class RaceScreen(ModalScreen[None]):
         self.title_line = Drawn(theme, "background", id="race-title")
         self.panels = [LanePanel(theme, lane) for lane in race.lanes]
         self.result_panel = ResultPanel(theme, id="result")
+        self._present(presenter)
         self._grid = Grid(*self.panels, id="lanes")
         self._colours = theme
         self._free = free
@@ -117,7 +128,7 @@ class RaceScreen(ModalScreen[None]):
         yield self.title_line
         yield self._grid
         yield self.result_panel
-        yield KeyBar(_NEEDED)
+        yield KeyBar(self._colours, _NEEDED)
 
     def on_mount(self) -> None:
         """Begin to measure."""
@@ -317,6 +328,15 @@ class RaceScreen(ModalScreen[None]):
     def action_speed(self, by: int) -> None:
         """A quicker or a slower clock."""
         self._move(lambda clock, now: clock.change_speed(by, now))
+
+    def action_present(self) -> None:
+        """Show the figures in large letters, or more of the texts."""
+        self._present(not self.panels[0].presenting)
+        self.draw()
+
+    def _present(self, presenting: bool) -> None:
+        for panel in self.panels:
+            panel.presenting = presenting
 
     def action_help(self) -> None:
         """Say what the race shows; it is held meanwhile."""

@@ -103,7 +103,7 @@ class TourScreen(Screen[None]):
         yield self.title_line
         yield self.stops_line
         yield Container(self.lesson, self._panels, id="body")
-        yield KeyBar(TOUR_NEEDED)
+        yield KeyBar(self._theme, TOUR_NEEDED)
 
     def on_mount(self) -> None:
         """Show the first stop."""

@@ -96,6 +96,31 @@ async def test_a_tiny_terminal_is_survived(size):
         await wait_until(pilot, lambda: "─ prompt-lookup" in screen_text(pilot))
 
 
+@pytest.mark.parametrize("size", [SMALL, LARGE, HUGE])
+@pytest.mark.parametrize("others", [("greedy",), THREE])
+async def test_p_shows_the_figures_of_each_lane_in_large_letters_and_again_the_texts(size, others):
+    async with opened(ScriptedSource(race_with=others), size) as pilot:
+        screen = await raced(pilot)
+        await pilot.press("p")
+        large = "█" if len(others) == 1 or size != SMALL else "S"
+        await wait_until(pilot, lambda: all(panel.presenting for panel in screen.panels))
+        for panel in screen.panels:
+            assert large in panel.text
+            total = panel.lane.view.totals[-1]
+            assert f" {total.emitted} of {total.emitted}" in panel.text
+        assert "ids equal to greedy's, every one" in screen_text(pilot)
+        await pilot.press("p")
+        await wait_until(pilot, lambda: is_told(screen_lines(pilot), screen.race.own))
+
+
+async def test_a_race_from_the_presenter_layout_is_in_large_letters():
+    async with opened(ScriptedSource(), LARGE) as pilot:
+        await at_end(pilot)
+        await press(pilot, "p")
+        await raced(pilot)
+        assert all(panel.presenting for panel in racing(pilot).panels)
+
+
 async def test_a_difference_is_said_with_both_tokens():
     source = ScriptedSource(lane_language=Language((0, 1, 2, 3)))
     async with opened(source) as pilot:

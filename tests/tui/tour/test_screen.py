@@ -177,6 +177,31 @@ async def test_o_opens_the_whole_screen_at_the_step_and_esc_comes_back(size):
         assert lesson_words(pilot)[: len(words_of(7))] == words_of(7)
 
 
+async def test_the_whole_screen_plays_searches_and_presents():
+    async with opened(LARGE, first=7) as pilot:
+        view = pilot.app.tour_screen.view
+        await pilot.press("o")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ExploreScreen))
+        await press(pilot, "home", "plus", "plus", "plus")
+        assert view.shown == 0
+        await pilot.press("space")
+        await wait_until(pilot, lambda: view.shown >= 3)
+        await pilot.press("space")
+        await settled(pilot)
+        held = view.shown
+        assert "paused" in screen_lines(pilot)[0]
+        await pilot.press("slash", *"append", "enter")
+        await wait_until(pilot, lambda: view.shown == view.find("append"))
+        assert view.shown != held
+        await pilot.press("p")
+        await wait_until(pilot, lambda: f"STEP {view.shown + 1} ACCEPTS" in screen_text(pilot))
+        await pilot.press("question_mark")
+        await wait_until(pilot, lambda: "Find a text in the output" in screen_text(pilot))
+        await pilot.press("escape", "escape")
+        await wait_until(pilot, lambda: pilot.app.screen is pilot.app.tour_screen)
+        assert lesson_words(pilot)[: len(words_of(7))] == words_of(7)
+
+
 async def test_a_resize_behind_the_whole_screen_is_followed():
     async with opened(SMALL, first=3) as pilot:
         await pilot.press("o")
