@@ -10,6 +10,7 @@ from lookahead_cli.tui import talk
 from lookahead_cli.tui.talk import Events, Report
 
 if TYPE_CHECKING:
+    from lookahead_cli.decoding.config import LookaheadConfig
     from lookahead_cli.models.language_model import LanguageModel
 
 
@@ -37,8 +38,14 @@ class Answerer(talk.Answerer, Protocol):
         """
         ...
 
-    def run(self, prompt_ids: Sequence[int], cancel: threading.Event, report: Report) -> Events:
-        """The run on a prompt.
+    def run(
+        self,
+        prompt_ids: Sequence[int],
+        cancel: threading.Event,
+        report: Report,
+        config: LookaheadConfig | None = None,
+    ) -> Events:
+        """The run on a prompt, with other settings than its own where some are given.
 
         Raises:
             LookaheadError: The prompt does not fit.

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lookahead_cli.chat.answering import Answering
+from lookahead_cli.chat.checking import Checked, check_greedily
 from lookahead_cli.chat.context import fed_messages
 from lookahead_cli.chat.prompts import Fed, Message, prompt_ids_of
 from lookahead_cli.chat.room import Room, make_room, write_summary
 from lookahead_cli.chat.said import UNFINISHED, Said
-from lookahead_cli.errors import InputError, UsageError
+from lookahead_cli.errors import UsageError
 from lookahead_cli.tui.talk import ContextUse, Events, Report, WhenFull
 
 if TYPE_CHECKING:
     from lookahead_cli.chat.answerer import Answerer
+    from lookahead_cli.decoding.config import LookaheadConfig
     from lookahead_cli.sessions.records import SessionInfo
     from lookahead_cli.sessions.session import Session
 
@@ -55,6 +57,7 @@ class Conversation:
         self.unanswered: str | None = None
         self.messages: list[Said] = []
         self._fed: Fed | None = None
+        self._answered_with: LookaheadConfig | None = None
         if session is not None:
             self._take_over(session)
 
@@ -79,10 +82,30 @@ class Conversation:
         model = self.answerer.loaded
         if model is None:
             return None
-        fed, messages = self._fed, self.fed_messages
-        if fed is not None and messages == [*fed.messages, {"role": "assistant", "content": fed.text}]:
+        fed, messages = self._fed_last, self.fed_messages
+        if fed is not None:
             return ContextUse(len(fed.prompt_ids) + len(fed.output_ids), model.context_length)
         return ContextUse(len(prompt_ids_of(model, messages)) if messages else 0, model.context_length)
+
+    @property
+    def _fed_last(self) -> Fed | None:
+        """What was fed, and came, of all that is said; None where something else was fed last."""
+        fed = self._fed
+        if fed is None or self.fed_messages != [*fed.messages, {"role": "assistant", "content": fed.text}]:
+            return None
+        return fed
+
+    def check(self, cancel: threading.Event, report: Report) -> Checked | None:
+        """Decode the last answer again, one token a step, and compare; None where that was stopped.
+
+        Raises:
+            UsageError: The last answer was not given here, or with settings that are no longer known.
+            LookaheadError: The model cannot be used.
+        """
+        fed, config = self._fed_last, self._answered_with
+        if fed is None or config is None:
+            raise UsageError("There is no answer of this run to check.", "Ask something, or /retry.")
+        return check_greedily(self.answerer, fed, config, cancel, report)
 
     @property
     def can_go_on(self) -> bool:
@@ -335,16 +358,10 @@ class Conversation:
             UsageError: The conversation is not kept.
             InputError: The file cannot be written.
         """
-        from lookahead_cli.sessions.export import as_json, as_markdown
+        from lookahead_cli.sessions.export import write_export
 
         session = self._kept()
-        write = as_json if file.suffix == ".json" else as_markdown
-        try:
-            file.write_text(write(session.info, session.messages()), encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"'{file}' cannot be written ({error.strerror or error}).", "Choose another file."
-            ) from error
+        write_export(session.info, session.messages(), file)
 
     def _kept(self) -> Session:
         if self.session is None:
@@ -360,6 +377,7 @@ class Conversation:
         report: Report,
     ) -> Events:
         """Take an answer into the conversation while it comes."""
+        self._answered_with = self.answerer.config
         answering = Answering(self.answerer, self.session, tuple(self.fed_messages), prompt_ids, begun, asked)
         try:
             yield from answering.events(cancel, report)

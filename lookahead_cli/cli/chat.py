@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lookahead_cli.sessions.session import Session
     from lookahead_cli.sessions.store import SessionStore
     from lookahead_cli.trace.events import Footer, Header, StepEvent, TokenText
-    from lookahead_cli.tui.talk import Events
+    from lookahead_cli.tui.talk import Checked, Events
 
 Form = Literal["text", "json", "jsonl"]
 _FENCE = "```"
@@ -114,6 +114,14 @@ def chat(
         bool,
         option("--jsonl", panel="Output", help="Write a JSON line a step as it comes, and one an answer."),
     ] = False,
+    greedy_check: Annotated[
+        bool,
+        option(
+            "--greedy-check",
+            panel="Conversation",
+            help="Decode each answer again greedily while nothing else is asked, and compare the ids.",
+        ),
+    ] = False,
     theme: options.Theme = None,
 ) -> int:
     """Talk with a model, and watch how it decodes."""
@@ -152,13 +160,13 @@ def chat(
         if not on_screen:
             questions = iter([talk.prompt]) if talk.prompt is not None else _questions()
             form: Form = "json" if json else "jsonl" if jsonl else "text"
-            return _plain(conversation, questions, attached, form)
+            return _plain(conversation, questions, attached, form, checks=greedy_check)
         from lookahead_cli.locations import data_folder
         from lookahead_cli.tui.chat import run_chat
         from lookahead_cli.tui.kept import Kept
 
         kept = Kept(data_folder(), questions=talk.save)
-        interrupted = run_chat(conversation, theme=theme, attached=attached, kept=kept)
+        interrupted = run_chat(conversation, theme=theme, attached=attached, kept=kept, checks=greedy_check)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 
@@ -230,7 +238,9 @@ def _questions() -> Iterator[str]:
             yield line.strip()
 
 
-def _plain(conversation: Conversation, questions: Iterator[str], attached: str, form: Form) -> int:
+def _plain(
+    conversation: Conversation, questions: Iterator[str], attached: str, form: Form, *, checks: bool
+) -> int:
     """Answer question by question; Ctrl+C stops an answer, keeps what came, and ends."""
     from lookahead_cli.cli.console import StderrProgress
     from lookahead_cli.trace.events import Header
@@ -247,7 +257,10 @@ def _plain(conversation: Conversation, questions: Iterator[str], attached: str, 
                 progress.clear()
                 writer.write(event)
             progress.clear()
-            writer.end(conversation, question)
+            is_whole = checks and writer.has_answer and not cancel.is_set()
+            checked = conversation.check(cancel, progress) if is_whole else None
+            progress.clear()
+            writer.end(conversation, question, checked)
         attached = ""
         if cancel.is_set():
             return ExitCode.INTERRUPTED
@@ -329,7 +342,12 @@ class _AnswerWriter:
             line = {"type": "step", "step": event.step.index, "ids": list(event.step.token_ids), "text": new}
             print(json_module.dumps(line, ensure_ascii=False), flush=True)
 
-    def end(self, conversation: Conversation, question: str) -> None:
+    @property
+    def has_answer(self) -> bool:
+        """True once a token came."""
+        return bool(self._ids)
+
+    def end(self, conversation: Conversation, question: str, checked: Checked | None) -> None:
         """Write what there is to say of the whole answer."""
         from lookahead_cli.sessions.words import answer_words
 
@@ -340,6 +358,8 @@ class _AnswerWriter:
         if self._form == "text":
             print(flush=True)
             note(answer_words(answer.figures, answer.finish_reason))
+            if checked is not None:
+                note(checked.words)
             return
         figures = answer.figures
         session = conversation.session
@@ -355,5 +375,6 @@ class _AnswerWriter:
             "compression_ratio": figures.tokens / figures.steps,
             "tokens_per_second": figures.tokens / figures.seconds if figures.seconds else None,
             **asdict(figures),
+            "greedy_ids_equal": None if checked is None else checked.ids_equal,
         }
         print(json_module.dumps(body, ensure_ascii=False), flush=True)

@@ -81,11 +81,20 @@ class ChatModel:
         return self._model
 
     def run(
-        self, prompt_ids: Sequence[int], cancel: threading.Event, report: Callable[[Progress], None]
+        self,
+        prompt_ids: Sequence[int],
+        cancel: threading.Event,
+        report: Callable[[Progress], None],
+        config: LookaheadConfig | None = None,
     ) -> Iterator[Header | StepEvent | Footer]:
-        """The run on a prompt; KV cache and pool of earlier turns are used again."""
-        yield from self.load(report).run(
-            prompt_ids, self.config, pool=self._pool, draft=self._draft, cancel=cancel, on_progress=report
+        """The run on a prompt; KV cache and pool of earlier turns are used again.
+
+        With settings of its own it leaves the pool as it is.
+        """
+        model = self.load(report)
+        pool, draft = (self._pool, self._draft) if config is None else (None, None)
+        yield from model.run(
+            prompt_ids, config or self.config, pool=pool, draft=draft, cancel=cancel, on_progress=report
         )
 
     def change(self, config: LookaheadConfig) -> None:

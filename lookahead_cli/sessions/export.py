@@ -6,8 +6,10 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from lookahead_cli.errors import InputError
 from lookahead_cli.sessions.records import SavedMessage, SessionInfo
 from lookahead_cli.sessions.words import summary_words
 from lookahead_cli.trace.words import counted
@@ -53,6 +55,21 @@ def as_markdown(info: SessionInfo, messages: Sequence[SavedMessage]) -> str:
             ratio = f", S {figures.tokens / figures.steps:.2f}" if figures.steps else ""
             parts.append(f"*{said}{ratio}{_ending(message)}*\n")
     return "\n".join(parts)
+
+
+def write_export(info: SessionInfo, messages: Sequence[SavedMessage], file: Path) -> None:
+    """Write a session as Markdown, or as JSON to a file that is named so.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    write = as_json if file.suffix == ".json" else as_markdown
+    try:
+        file.write_text(write(info, messages), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"'{file}' cannot be written ({error.strerror or error}).", "Choose another file."
+        ) from error
 
 
 def _quoted(text: str) -> str:

@@ -16,7 +16,7 @@ def answer_words(figures: Figures, finish_reason: str | None) -> str:
     rate = f", {figures.tokens / figures.seconds:.1f} tokens/s" if figures.seconds else ""
     ratio = f", S {figures.tokens / figures.steps:.2f}" if figures.steps else ""
     first = f", first token after {figures.first_seconds:.1f} s" if figures.first_seconds else ""
-    memory = f", {figures.peak_bytes / 1e9:.1f} GB" if figures.peak_bytes else ""
+    memory = f", peak {_gigabytes(figures.peak_bytes)}" if figures.peak_bytes else ""
     ending = "" if finish_reason in ("eos", None) else f"; {_ENDINGS[finish_reason]}"
     run = f"{counted(figures.tokens, 'token')} in {counted(figures.steps, 'step')}"
     return f"{run}{rate}{ratio}{first}{memory}{ending}"
@@ -37,6 +37,13 @@ def total_words(answers: Iterable[Figures]) -> str:
     """All answers of a conversation together; empty where there is none."""
     listed = list(answers)
     tokens, steps = sum(each.tokens for each in listed), sum(each.steps for each in listed)
+    seconds, peak = sum(each.seconds for each in listed), max((each.peak_bytes for each in listed), default=0)
     if not steps:
         return ""
-    return f"{counted(len(listed), 'answer')}, {tokens:,} tokens, S {tokens / steps:.2f}"
+    rate = f", {tokens / seconds:.1f} tokens/s" if seconds else ""
+    memory = f", peak {_gigabytes(peak)}" if peak else ""
+    return f"{counted(len(listed), 'answer')}, {tokens:,} tokens{rate}, S {tokens / steps:.2f}{memory}"
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

@@ -52,6 +52,7 @@ class ChatApp(App[None]):
         notice: A sentence to show at the start.
         attached: Text that goes before the first question.
         kept: What is remembered from run to run.
+        checks: True where each answer is compared with greedy decoding until the next line comes.
     """
 
     TITLE = "lookahead chat"
@@ -70,10 +71,11 @@ class ChatApp(App[None]):
         notice: str | None = None,
         attached: str = "",
         kept: Kept | None = None,
+        checks: bool = False,
     ) -> None:
         super().__init__()
         self.colours = theme
-        self.turns = Turns(self, talk, attached)
+        self.turns: Turns = Turns(self, talk, attached, checks=checks)
         self.leaving = False
         self.interrupted = False
         self.failure: BaseException | None = None
@@ -355,7 +357,9 @@ class ChatApp(App[None]):
         self.leaving = True
 
 
-def run_chat(talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | None = None) -> bool:
+def run_chat(
+    talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | None = None, checks: bool = False
+) -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
 
     Args:
@@ -363,6 +367,7 @@ def run_chat(talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | 
         theme: A theme's name or file, None for the default.
         attached: Text that goes before the first question.
         kept: What is remembered from run to run.
+        checks: True where each answer is compared with greedy decoding until the next line comes.
 
     Returns:
         True where Ctrl+C ended it.
@@ -372,7 +377,7 @@ def run_chat(talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | 
     """
     colours, complaint = load_theme_or_default(theme)
     end_with_terminal()
-    app = ChatApp(talk, colours, notice=complaint, attached=attached, kept=kept)
+    app = ChatApp(talk, colours, notice=complaint, attached=attached, kept=kept, checks=checks)
     app.run()
     if app.failure is not None:
         raise app.failure

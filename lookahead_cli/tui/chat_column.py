@@ -10,9 +10,10 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from lookahead_cli.sessions.words import answer_words, summary_words
+from lookahead_cli.sessions.words import answer_words, summary_words, total_words
 from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.answer_view import AnswerView
+from lookahead_cli.tui.marks import MATCHED, REJECTED
 from lookahead_cli.tui.talk import Said
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import plain_text
@@ -73,6 +74,7 @@ class ConversationColumn(VerticalScroll):
         """Show the end of a conversation; page up at its top shows more of it."""
         self._messages = tuple(messages)
         self.mount_all(self._part_before(len(self._messages)))
+        self._show_total(messages)
         self.anchor()
 
     def show_instead(self, messages: Sequence[Said]) -> None:
@@ -157,12 +159,29 @@ class ConversationColumn(VerticalScroll):
         self._mount(answer)
         return answer
 
-    def end_answer(self, answer: AnswerView, said: Said) -> None:
-        """Say below an answer how it was decoded."""
-        figures = self._figures(said)
+    def end_answer(self, answer: AnswerView, messages: Sequence[Said]) -> None:
+        """Say below the last answer how it was decoded, and how all of them were."""
+        figures = self._figures(messages[-1])
         if figures is not None:
             answer.end(figures)
+            self._show_total(messages)
             self.anchor()
+
+    def show_check(self, answer: AnswerView, words: str, is_equal: bool) -> None:
+        """Say below an answer what a check of it showed."""
+        mark, style = (MATCHED, "accepted") if is_equal else (REJECTED, "rejected")
+        figures = answer.figures or Text()
+        answer.end(Text.assemble(figures, "\n", (f"{mark} {plain_text(words)}", self._colours.style(style))))
+        self.anchor()
+
+    def _show_total(self, messages: Sequence[Said]) -> None:
+        """The running total; of one answer its own line says it all."""
+        self.query(".total").remove()
+        listed = [said.figures for said in messages if said.figures is not None]
+        if len(listed) > 1:
+            total = self._line(Text(f"In all: {total_words(listed)}", self._colours.style("muted")))
+            total.add_class("total")
+            self._mount(total)
 
     def last_answer(self) -> AnswerView:
         """The newest answer that is shown."""

@@ -260,7 +260,13 @@ COMMANDS = (
         values=_setting_values,
     ),
     Command("method", "who guesses", _method, "NAME", values=lambda app, _: _METHODS, waits=_to_change_it),
-    Command("stats", "tokens and S of all answers", _stats),
+    Command("stats", "tokens, speed, S and memory of all answers", _stats),
+    Command(
+        "check",
+        "decode the last answer again greedily, and compare the ids",
+        lambda app, _: app.turns.check(),
+        waits=_always,
+    ),
     Command(
         "context",
         "what the conversation uses of the model's context; drop or summarise makes room",

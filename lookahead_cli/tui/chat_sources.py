@@ -1,11 +1,11 @@
-"""What a chat does in a worker thread, each as a source of events: loading, making room, answering."""
+"""What a chat does in a worker thread, each a source of events: loading, making room, answering, checking."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
-from lookahead_cli.tui.talk import Events, Report, WhenFull
+from lookahead_cli.tui.talk import Checked, Events, Report, WhenFull
 
 Run = Callable[[threading.Event, Report, WhenFull | None], Events]
 
@@ -37,6 +37,26 @@ class MakingRoom:
     def events(self, cancel: threading.Event, report: Report) -> Events:
         """Do it."""
         self._make(cancel, report)
+        return iter(())
+
+
+class Checking:
+    """Decoding an answer again, as a source of progress alone.
+
+    Args:
+        check: Does it.
+
+    Attributes:
+        result: What it showed, None until it has ended, or where it was stopped.
+    """
+
+    def __init__(self, check: Callable[[threading.Event, Report], Checked | None]) -> None:
+        self.result: Checked | None = None
+        self._check = check
+
+    def events(self, cancel: threading.Event, report: Report) -> Events:
+        """Do it."""
+        self.result = self._check(cancel, report)
         return iter(())
 
 

@@ -13,7 +13,7 @@ from lookahead_cli.errors import ContextFullError, LookaheadError
 from lookahead_cli.trace.events import Header, Progress
 from lookahead_cli.tui.answer_text import text_so_far, tokens_so_far
 from lookahead_cli.tui.answer_view import AnswerView
-from lookahead_cli.tui.chat_sources import Loading, MakingRoom, Run, Turn
+from lookahead_cli.tui.chat_sources import Checking, Loading, MakingRoom, Run, Turn
 from lookahead_cli.tui.chat_title import doing
 from lookahead_cli.tui.context_meter import WARNING_SHARE, use_of
 from lookahead_cli.tui.feed import Feed
@@ -43,6 +43,7 @@ class Turns:
         app: The screen.
         talk: The conversation.
         attached: Text that goes before the first question.
+        checks: True where each answer is compared with greedy decoding until the next line comes.
 
     Attributes:
         view: The run that answers, or answered last.
@@ -50,13 +51,14 @@ class Turns:
         status: What is done before the first step.
     """
 
-    def __init__(self, app: ChatApp, talk: Talk, attached: str) -> None:
+    def __init__(self, app: ChatApp, talk: Talk, attached: str, *, checks: bool = False) -> None:
         self.view = self._view_before = RunView()
         self.answer: AnswerView | None = None
         self.status = ""
         self._app = app
         self._talk = talk
         self._attached = attached
+        self._checks = checks
         self._feed: Feed | None = None
         self._loading: Loading | None = None
         self._question: Static | None = None
@@ -110,20 +112,30 @@ class Turns:
         self._drive(loading)
 
     def may_ask(self) -> bool:
-        """True where a line is taken now, or as soon as the model is loaded."""
-        return not self.busy or (self.loading and self._held is None)
+        """True where a line is taken now, or as soon as the model is loaded, or a check has stopped."""
+        return not self.busy or ((self.loading or self.checking) and self._held is None)
+
+    @property
+    def checking(self) -> bool:
+        """True while an answer is compared with greedy decoding."""
+        return self._feed is not None and isinstance(self._feed.source, Checking)
 
     def ask(self, question: str) -> None:
         """Show a question, and answer it."""
         self._question = self._app.column.question(question)
         if self.busy:
             self._held = question
+            self._end_check()
         else:
             self._ask(question)
 
     def hold(self, command: str) -> None:
-        """Do it as soon as the model is loaded."""
+        """Do it as soon as the model is loaded, or a check has stopped."""
         self._held = command
+        if self.checking:
+            self._question = None
+            self._end_check()
+            return
         self._question = self._app.column.tell(
             f"{command} waits until the model is loaded; esc takes it back."
         )
@@ -143,6 +155,15 @@ class Turns:
         self._asked, self._begun = None, plain_text(self._talk.messages[-1].content)
         self._app.column.last_answer().remove()
         self._follow(self._talk.go_on)
+
+    def check(self) -> None:
+        """Compare the last answer with greedy decoding."""
+        self._drive(Checking(self._talk.check))
+
+    def _end_check(self) -> None:
+        """What a person wants comes before a check."""
+        if self._feed is not None and self.checking:
+            self._feed.cancel()
 
     def make_room(self, how: WhenFull) -> None:
         """Leave out the oldest turns, or let the model summarise them, before the context is full."""
@@ -197,7 +218,8 @@ class Turns:
                 self._app.place_panels()
                 self._show_summary()
         if news:
-            self.stream()
+            if not self.checking:
+                self.stream()
             self._app.show_run()
         if finished:
             self._feed = None
@@ -206,6 +228,8 @@ class Turns:
             elif isinstance(feed.source, MakingRoom):
                 self._end_making_room(feed)
                 self.count_context()
+            elif isinstance(feed.source, Checking):
+                self._end_checking(feed, feed.source)
             else:
                 self._end_turn(feed)
                 self.count_context()
@@ -233,6 +257,21 @@ class Turns:
             self._asked, self.answer = None, None
             self._show_summary()
         self._app.show_title()
+
+    def _end_checking(self, feed: Feed, checking: Checking) -> None:
+        self.status = ""
+        checked = checking.result
+        if isinstance(feed.failure, LookaheadError):
+            self._app.complain(str(feed.failure))
+        elif feed.failure is not None:
+            self._app.fail(feed.failure)
+        elif checked is not None:
+            self._app.column.show_check(self._app.column.last_answer(), checked.words, checked.ids_equal)
+        elif self._held is None:
+            self._app.tell("The check was stopped; /check begins it anew.")
+        self._app.show_title()
+        if self._held is not None:
+            self._end_holding(self._held, is_there=True)
 
     def stream(self) -> None:
         """The answer so far; the last step's footer brings the tokenizer's own text."""
@@ -268,7 +307,9 @@ class Turns:
             self._attached = ""
         self._asked = None
         if self.answer is not None:
-            self._app.column.end_answer(self.answer, self._talk.messages[-1])
+            self._app.column.end_answer(self.answer, self._talk.messages)
+            if self._checks and feed.failure is None and not self._app.leaving:
+                self.check()
 
     def _go_on_with_room(self, how: WhenFull | None) -> None:
         """Answer, now that a person said how room is to be made."""

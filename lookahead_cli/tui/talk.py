@@ -178,6 +178,20 @@ class Said(Protocol):
         ...
 
 
+class Checked(Protocol):
+    """An answer beside greedy decoding of the same prompt."""
+
+    @property
+    def ids_equal(self) -> bool:
+        """True when every id is the same."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """The same for people."""
+        ...
+
+
 class Talk(Protocol):
     """A conversation; its runs are read in a worker thread, and raise LookaheadError."""
 
@@ -227,6 +241,10 @@ class Talk(Protocol):
 
     def make_room(self, how: WhenFull, cancel: threading.Event, report: Report) -> bool:
         """Leave out the oldest turns, or let a summary stand for them; False where that was stopped."""
+        ...
+
+    def check(self, cancel: threading.Event, report: Report) -> Checked | None:
+        """Decode the last answer again, one token a step, and compare; None where that was stopped."""
         ...
 
     def undo(self) -> str:

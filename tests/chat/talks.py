@@ -21,8 +21,8 @@ class TinyAnswerer:
     def load(self, report):
         return self.model
 
-    def run(self, prompt_ids, cancel, report):
-        return self.model.run(prompt_ids, self.config, cancel=cancel)
+    def run(self, prompt_ids, cancel, report, config=None):
+        return self.model.run(prompt_ids, config or self.config, cancel=cancel)
 
 
 def heard(events):

@@ -171,3 +171,12 @@ def test_a_person_at_a_terminal_is_asked(folder, capsys, monkeypatch, typed, cod
     monkeypatch.setattr("sys.stdin", terminal)
     assert asked(folder, "--session", "long", "-p", TURN, "--max-new-tokens", "24") == code
     assert "Drop the oldest turns, summarise them, or stop?" in capsys.readouterr().err
+
+
+def test_each_answer_is_checked_against_greedy_decoding_where_that_was_asked_for(folder, capsys):
+    assert asked(folder, "-p", "one two", "--greedy-check") == 0
+    assert "checked: greedy decoding gives the same 8 token ids" in capsys.readouterr().err
+    assert asked(folder, "-p", "one two", "--greedy-check", "--json", "--temperature", "0.8") == 0
+    assert json.loads(capsys.readouterr().out)["greedy_ids_equal"] is True
+    assert asked(folder, "-p", "one two", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["greedy_ids_equal"] is None

@@ -46,8 +46,11 @@ def backend(folder, kind=ChatModel):
 
 
 @asynccontextmanager
-async def conversation(answers, size=LARGE, system=None, session=None, kept=None, when_full="ask"):
-    app = ChatApp(Conversation(answers, session, system, when_full), load_theme("dark"), kept=kept)
+async def conversation(
+    answers, size=LARGE, system=None, session=None, kept=None, when_full="ask", checks=False
+):
+    talk = Conversation(answers, session, system, when_full)
+    app = ChatApp(talk, load_theme("dark"), kept=kept, checks=checks)
     async with app.run_test(size=size) as pilot:
         yield pilot, app
 

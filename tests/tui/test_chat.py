@@ -306,7 +306,7 @@ async def test_what_was_said_is_shown_again_and_earlier_messages_by_number(folde
         await wait_until(pilot, lambda: "question 0" in said(app))
         assert "messages before" not in said(app)
         await command(pilot, "/stats")
-        await wait_until(pilot, lambda: "15 answers, 60 tokens, S 2.00" in said(app))
+        await wait_until(pilot, lambda: said(app).count("15 answers, 60 tokens, 8.0 tokens/s, S 2.00") == 2)
         await command(pilot, f"/export {tmp_path / 'talk.md'}")
         await wait_until(pilot, lambda: "The conversation is in" in said(app))
         assert "## tiny\n\n**answer** 14" in (tmp_path / "talk.md").read_text()
