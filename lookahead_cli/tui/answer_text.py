@@ -6,18 +6,18 @@ from rich.style import Style
 from rich.text import Text
 
 from lookahead_cli.tui.run_view import RunView
-from lookahead_cli.tui.token_text import plain_text, text_of
+from lookahead_cli.tui.token_text import screen_text, text_of
 
 
 def text_so_far(view: RunView) -> str:
     """The output as it reads; the footer brings the tokenizer's own text."""
     footer = view.footer
     if footer is not None:
-        return plain_text(footer.text)
+        return screen_text(footer.text)
     steps = view.steps
     tokens = (view.tokens[token] for step in steps for token in step.token_ids)
     # A character whose bytes are still coming reads as � and is held back.
-    return plain_text(text_of(tokens, steps[-1].overrun)).rstrip("\ufffd")
+    return screen_text(text_of(tokens, steps[-1].overrun)).rstrip("\ufffd")
 
 
 def tokens_so_far(view: RunView, begun: str, colours: tuple[Style, Style]) -> Text:
@@ -25,5 +25,5 @@ def tokens_so_far(view: RunView, begun: str, colours: tuple[Style, Style]) -> Te
     text = Text(begun)
     for index, step in enumerate(view.steps):
         said = text_of((view.tokens[token] for token in step.token_ids), step.overrun)
-        text.append(plain_text(said), colours[index % 2])
+        text.append(screen_text(said), colours[index % 2])
     return text

@@ -16,7 +16,7 @@ from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.marks import MATCHED, REJECTED
 from lookahead_cli.tui.talk import Said
 from lookahead_cli.tui.theme import Theme
-from lookahead_cli.tui.token_text import plain_text
+from lookahead_cli.tui.token_text import screen_text
 
 _SHOWN_AT_FIRST = 20
 
@@ -100,16 +100,16 @@ class ConversationColumn(VerticalScroll):
 
     def _message(self, said: Said) -> Widget:
         if said.role == "user":
-            return self._line(self._by("you", Text(plain_text(said.content))))
+            return self._line(self._by("you", Text(screen_text(said.content))))
         if said.role == "summary":
             return self._summary(said)
-        return self._answer(plain_text(said.content), self._figures(said))
+        return self._answer(screen_text(said.content), self._figures(said))
 
     def _summary(self, said: Said) -> Static:
         colours = self._colours
         text = Text(summary_words(said.content, said.covers), colours.style("accent"))
         if said.content:
-            text.append(f"\n{plain_text(said.content)}", colours.style("foreground"))
+            text.append(f"\n{screen_text(said.content)}", colours.style("foreground"))
         summary = self._line(text)
         summary.add_class("summary")
         return summary
@@ -132,15 +132,15 @@ class ConversationColumn(VerticalScroll):
 
     def question(self, text: str) -> Static:
         """Show what the person asked."""
-        return self._say(self._by("you", Text(plain_text(text))))
+        return self._say(self._by("you", Text(screen_text(text))))
 
     def complain(self, message: str) -> None:
         """Say what went wrong."""
-        self._say(self._by("lookahead", Text(plain_text(message), self._colours.style("rejected"))))
+        self._say(self._by("lookahead", Text(screen_text(message), self._colours.style("rejected"))))
 
     def tell(self, message: str) -> Static:
         """Say something that is no part of the conversation."""
-        return self._say(Text(plain_text(message), self._colours.style("muted")))
+        return self._say(Text(screen_text(message), self._colours.style("muted")))
 
     def tell_rows(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Say several things, each with its name."""

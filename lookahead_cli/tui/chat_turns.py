@@ -22,7 +22,7 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import is_command
 from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.talk import ContextUse, Said, Talk, WhenFull
-from lookahead_cli.tui.token_text import plain_text
+from lookahead_cli.tui.token_text import screen_text
 
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
@@ -152,7 +152,7 @@ class Turns:
 
     def go_on(self) -> None:
         """Go on with the last answer; it is shown once, and grows."""
-        self._asked, self._begun = None, plain_text(self._talk.messages[-1].content)
+        self._asked, self._begun = None, screen_text(self._talk.messages[-1].content)
         self._app.column.last_answer().remove()
         self._follow(self._talk.go_on)
 

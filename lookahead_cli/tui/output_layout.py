@@ -20,7 +20,7 @@ from lookahead_cli.tui.token_text import (
     ByteJoiner,
     cell_width,
     join_tokens,
-    plain_text,
+    screen_text,
     take_cells,
     visible_bytes,
     visible_text,
@@ -44,7 +44,7 @@ class OutputLayout:
 
     def __init__(self, theme: Theme, width: int, *, rendered: bool = False) -> None:
         self._theme = theme
-        self._text_of = plain_text if rendered else visible_text
+        self._text_of = screen_text if rendered else visible_text
         self._line_break = "\n" if rendered else LINE_BREAK
         self._free_mark = "" if rendered else FREE
         self.width = max(1, width)

@@ -18,8 +18,11 @@ from lookahead_cli.trace.events import TokenText
 SPACE, LINE_BREAK, TAB = "␣", "↵", "⇥"
 ELLIPSIS = "…"
 _DRAWN = {" ": SPACE, "\n": LINE_BREAK, "\t": TAB, "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
-# Joiners and variation selectors: terminals disagree on the width of what they join, and agree on the parts.
-_JOINERS = {"\u200c", "\u200d", "\ufe0e", "\ufe0f"}
+# Terminals disagree on the width of what these join or change, and agree on the parts: joiners, variation
+# selectors, skin tones, and letters that make a flag in pairs.
+_JOINERS = {"\u200c", "\u200d", "\ufe0e", "\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+_CIRCLED_A = 0x24B6
 # Invisible although their category is that of a letter or a mark.
 _FILLERS = {"\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u3164", "\uffa0"}
 
@@ -43,6 +46,8 @@ def _drawn(character: str) -> str:
         return drawn
     if character < " ":
         return chr(0x2400 + ord(character))
+    if ord(character) in _FLAG_LETTERS:
+        return chr(_CIRCLED_A + ord(character) - _FLAG_LETTERS.start)
     if "\udc80" <= character <= "\udcff":
         return f"<{ord(character) - 0xDC00:02X}>"
     if _is_unsafe(character) or unicodedata.category(character) == "Zs":
@@ -54,8 +59,8 @@ def _drawn(character: str) -> str:
 def visible_text(text: str) -> str:
     """`text` with whitespace drawn and control characters named.
 
-    Joined emoji are shown as their parts, so that every terminal gives them the same width. A mark that
-    combines with a letter before it gets a circle to stand on where there is none.
+    Joined emoji are shown as their parts, and flags as circled letters, so that every terminal gives them the
+    same width. A mark that combines with a letter before it gets a circle to stand on where there is none.
     """
     if text.isascii() and text.isprintable():
         return text.replace(" ", SPACE)
@@ -152,6 +157,23 @@ def plain_text(text: str) -> str:
         else _drawn(character)
         for character in text
     )
+
+
+def screen_text(text: str) -> str:
+    """The same for a screen, where what stands beside it must not move.
+
+    Joined emoji are shown as their parts, and flags as circled letters; the joiners of letters stay.
+    """
+    if text.isascii():
+        return plain_text(text)
+    kept: list[str] = []
+    before = ""
+    for character in text:
+        joins_letters = character in "\u200c\u200d" and unicodedata.category(before or " ")[0] in "LM"
+        if character not in _JOINERS or joins_letters:
+            kept.append(_drawn(character) if ord(character) in _FLAG_LETTERS else character)
+        before = character
+    return plain_text("".join(kept))
 
 
 class ByteJoiner:

@@ -13,6 +13,7 @@ from lookahead_cli.tui.token_text import (
     cell_width,
     join_tokens,
     plain_text,
+    screen_text,
     take_cells,
     text_of,
     truncate,
@@ -84,6 +85,9 @@ def random_texts() -> list[str]:
         ("\u200d", "\\u200d"),
         ("👨\u200d👩", "👨👩"),
         ("❤\ufe0f", "❤"),
+        ("👍🏽", "👍"),
+        ("🏽", "\\U0001f3fd"),
+        ("🇩🇪", "ⒹⒺ"),
         ("", ""),
     ],
 )
@@ -171,6 +175,19 @@ def test_any_cut_of_a_text_into_two_tokens_joins_to_the_text(cut):
 
 def test_special_tokens_are_no_output_text():
     assert text_of([TokenText("a"), TokenText("<|im_end|>", special=True)]) == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a 👨\u200d👩\u200d👧 b\n\tc", "a 👨👩👧 b\n    c"),
+        ("❤\ufe0f 👍🏽 🇩🇪", "❤ 👍 ⒹⒺ"),
+        ("می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"),
+        ("\u200d\x1b[31m", "␛[31m"),
+    ],
+)
+def test_a_screen_keeps_the_joiners_of_letters_and_shows_emoji_as_their_parts(text, shown):
+    assert screen_text(text) == shown
 
 
 def test_plain_text_keeps_lines_and_spaces():
