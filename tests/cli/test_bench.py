@@ -256,7 +256,8 @@ def test_the_next_run_is_compared_with_the_last_one(
 def test_a_difference_within_the_spread_is_no_news() -> None:
     def row(least: float, middle: float, most: float, rounds: int = 3) -> dict[str, Any]:
         speeds = {"tokens_per_second": middle, "tokens_per_second_range": [least, most], "rounds": rounds}
-        return {"name": "greedy", "compression_ratio": 1.0, "ids_equal": True, **speeds}
+        without = {"method": "greedy", "speedup_vs_transformers_greedy": None}
+        return {"name": "greedy", "compression_ratio": 1.0, "ids_equal": True, **without, **speeds}
 
     def said(now: dict[str, Any], then: dict[str, Any]) -> str:
         (line,) = differences({"rows": [now]}, {"rows": [then, {"name": "gone"}]})
@@ -266,6 +267,29 @@ def test_a_difference_within_the_spread_is_no_news() -> None:
     assert said(row(9, 10, 11), row(6, 7, 8)).endswith("(+43 %), QUICKER beyond the spread")
     assert said(row(6, 7, 8), row(9, 10, 11)).endswith("(-30 %), SLOWER beyond the spread")
     assert said(row(7, 7, 7, 1), row(9, 10, 11)).endswith("one round, so no spread to judge by")
+
+
+def test_a_busy_machine_is_no_news_where_transformers_slowed_down_too() -> None:
+    def row(rate: float, ratio: float) -> dict[str, Any]:
+        return {
+            "name": "lookahead",
+            "method": "lookahead",
+            "compression_ratio": 1.0,
+            "ids_equal": True,
+            "rounds": 3,
+            "tokens_per_second": rate,
+            "tokens_per_second_range": [0.9 * rate, 1.1 * rate],
+            "speedup_vs_transformers_greedy": ratio,
+            "speedup_vs_transformers_greedy_range": [0.9 * ratio, 1.1 * ratio],
+        }
+
+    (line,) = differences({"rows": [row(5, 1.5)]}, {"rows": [row(10, 1.52)]})
+    assert line == (
+        "lookahead: 5.0 tokens/s, then 10.0 (-50 %); 1.50 × transformers' greedy, then 1.52 (-1 %), "
+        "within the spread"
+    )
+    (line,) = differences({"rows": [row(5, 1.0)]}, {"rows": [row(5, 1.5)]})
+    assert line.endswith("1.00 × transformers' greedy, then 1.50 (-33 %), SLOWER beyond the spread")
 
 
 def test_a_prompt_without_room_is_refused_before_anything_is_measured(

@@ -72,19 +72,35 @@ def _difference(now: Mapping[str, Any], then: Mapping[str, Any]) -> str:
 
 
 def _speeds(now: Mapping[str, Any], then: Mapping[str, Any]) -> str:
-    rate, before = now["tokens_per_second"], then["tokens_per_second"]
-    if rate is None or before is None:
+    """Both speeds, and whether the change counts.
+
+    Where transformers ran beside both, the ratio to its greedy decoding tells: other work slows both down.
+    """
+    rate = _change(now, then, "tokens_per_second", "{:.1f} tokens/s")
+    if rate is None:
         return "no speed to compare"
-    said = f"{rate:.1f} tokens/s, then {before:.1f} ({100 * (rate / before - 1):+.0f} %)"
+    ratio = None
+    if not now["method"].startswith("transformers-"):
+        ratio = _change(now, then, "speedup_vs_transformers_greedy", "{:.2f} × transformers' greedy")
+    telling = "tokens_per_second" if ratio is None else "speedup_vs_transformers_greedy"
+    return f"{'; '.join(filter(None, (rate, ratio)))}, {_judgement(now, then, telling)}"
+
+
+def _change(now: Mapping[str, Any], then: Mapping[str, Any], key: str, form: str) -> str | None:
+    value, before = now[key], then[key]
+    if value is None or before is None:
+        return None
+    first, _, unit = form.partition(" ")
+    return f"{first.format(value)} {unit}, then {first.format(before)} ({100 * (value / before - 1):+.0f} %)"
+
+
+def _judgement(now: Mapping[str, Any], then: Mapping[str, Any], key: str) -> str:
     if now["rounds"] == 1 or then["rounds"] == 1:
-        return f"{said}, one round, so no spread to judge by"
-    (least, most), (least_before, most_before) = (
-        now["tokens_per_second_range"],
-        then["tokens_per_second_range"],
-    )
+        return "one round, so no spread to judge by"
+    (least, most), (least_before, most_before) = now[f"{key}_range"], then[f"{key}_range"]
     if least > most_before:
-        return f"{said}, QUICKER beyond the spread"
-    return f"{said}, SLOWER beyond the spread" if most < least_before else f"{said}, within the spread"
+        return "QUICKER beyond the spread"
+    return "SLOWER beyond the spread" if most < least_before else "within the spread"
 
 
 def _equal(row: Mapping[str, Any]) -> str:
