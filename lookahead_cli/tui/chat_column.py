@@ -171,7 +171,7 @@ class ConversationColumn(VerticalScroll):
         """Say below an answer what a check of it showed."""
         mark, style = (MATCHED, "accepted") if is_equal else (REJECTED, "rejected")
         figures = answer.figures or Text()
-        answer.end(Text.assemble(figures, "\n", (f"{mark} {plain_text(words)}", self._colours.style(style))))
+        answer.end(Text.assemble(figures, "\n", (f"{mark} {screen_text(words)}", self._colours.style(style))))
         self.anchor()
 
     def _show_total(self, messages: Sequence[Said]) -> None:
