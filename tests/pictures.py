@@ -15,12 +15,15 @@ from lookahead_cli.tui.tour.lesson import STOPS
 from lookahead_cli.tui.tour.traces import TourRuns
 
 
-async def draw(trace: Path, picture: Path, *, columns: int, lines: int, theme: str, back: int) -> None:
+async def draw(
+    trace: Path, picture: Path, *keys: str, size: tuple[int, int] = (120, 36), theme: str = "dark"
+) -> None:
     app = VisualizeApp(TraceSource(trace), load_theme(theme), speed=math.inf)
-    async with app.run_test(size=(columns, lines)) as pilot:
+    async with app.run_test(size=size) as pilot:
         while app.view.footer is None:
             await pilot.pause()
-        await pilot.press("end", *["left"] * back)
+        await pilot.press("end", *keys)
+        await pilot.pause()
         await pilot.pause()
         picture.parent.mkdir(exist_ok=True)
         picture.write_text(app.export_screenshot(title="lookahead visualize"), encoding="utf-8")
@@ -38,8 +41,9 @@ async def draw_tour(picture: Path, stop: str) -> None:
 def main() -> None:
     trace = Path(sys.argv[1])
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path("docs")
-    asyncio.run(draw(trace, folder / "visualize.svg", columns=120, lines=36, theme="dark", back=4))
-    asyncio.run(draw(trace, folder / "visualize-small.svg", columns=80, lines=24, theme="light", back=4))
+    asyncio.run(draw(trace, folder / "visualize.svg", "N"))
+    asyncio.run(draw(trace, folder / "visualize-small.svg", "N", size=(80, 24), theme="light"))
+    asyncio.run(draw(trace, folder / "presenter.svg", "N", "p"))
     asyncio.run(draw_tour(folder / "tour.svg", "Window"))
 
 
