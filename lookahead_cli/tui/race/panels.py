@@ -21,7 +21,9 @@ from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import cell_width, visible
 
 _ROOM_FOR_DIGITS = 11
-_ROOM_TO_PRESENT = 8
+_ROOM_TO_PRESENT = 6
+_ROOM_FOR_LARGE_COST = 18
+_BESIDE_CELLS = 20
 _FULL, _EMPTY = "█", "░"
 _LEAST_BAR = 6
 
@@ -135,15 +137,25 @@ class LanePanel(Panel):
         return [progress, *lines]
 
     def _large(self, total: Totals, width: int, height: int) -> list[Line]:
-        """Who it is, S, steps and seconds, each as large as its share of the room allows."""
-        share = max(1, (height - 4) // 4)
-        name = enlarge([(self.lane.method, "foreground")], width, share, self.style)
-        ratio = enlarge([(f"{total.compression_ratio:.2f}×", "accent")], width, share, self.style)
-        cost = [(f"{counted(total.steps, 'step')}  ", "foreground"), (f"{total.seconds:.1f} s", "bonus")]
-        parts = [name, ratio, enlarge(cost, width, share, self.style), [self._progress(total, width)]]
-        spare = height - sum(map(len, parts)) - 3
-        gap = [Line(width)] if spare >= len(parts) else []
-        return [line for part in parts for line in (*part, *gap)]
+        """S, steps and seconds as large as there is room for, and below them how far it is."""
+        ratio = (f"{total.compression_ratio:.2f}×", "accent")
+        cost = (
+            (counted(total.steps, "step"), "foreground"),
+            (f"{total.seconds:.1f} s", "bonus"),
+            (f"{total.emitted / total.seconds:.1f} tokens/s" if total.seconds else "", "muted"),
+        )
+        progress = self._progress(total, width)
+        if height < _ROOM_FOR_LARGE_COST:
+            digits = enlarge([ratio], width - _BESIDE_CELLS, height - 2, self.style)
+            lines = []
+            for row, digit in enumerate(digits):
+                line = Line(width).add_line(digit).pad(digits[0].width + 3, self.style("muted"))
+                text, role = cost[row] if row < len(cost) else ("", "muted")
+                lines.append(line.add(text, self.style(role)))
+            return [progress, *lines]
+        share = (height - 6) // 3
+        parts = [[progress], *(enlarge([each], width, share, self.style) for each in (ratio, *cost[:2]))]
+        return [line for part in parts for line in (*part, Line(width))]
 
     def _progress(self, total: Totals, width: int) -> Line:
         """Place, bar and tokens."""
