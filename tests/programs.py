@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyte
 
 from tests.terminal import Terminal
@@ -152,6 +153,12 @@ class ProgramTerminal(Terminal):
         self.kill()
         os.close(self.descriptor)
         os.close(self._inside)
+
+    @property
+    def processor_seconds(self) -> float:
+        """What it has used so far, all its threads together."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return times.user + times.system
 
     def kill(self) -> None:
         """SIGKILL, wherever it is."""

@@ -52,7 +52,8 @@ class Terminal:
     @property
     def text(self) -> str:
         """What is on the screen."""
-        return "\n".join(self._screen.display)
+        # The second cell of a wide character is empty, and stays so where its first was written over.
+        return "\n".join("".join(cell.data for cell in row) for row in self.cells)
 
     @property
     def cells(self) -> list[list[pyte.screens.Char]]:
@@ -98,6 +99,12 @@ class Terminal:
             if not self._read(0.2) and self._status is not None:
                 raise AssertionError(f"the program ended; the screen:\n{self.text}")
         return self.text
+
+    def read_for(self, seconds: float) -> None:
+        """Read for a time, as a person looks on."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._read(left)
 
     def read_until_quiet(self, seconds: float = 1.0) -> str:
         """Read until the program has written nothing for `seconds`."""

@@ -18,7 +18,7 @@ from lookahead_cli.tui.talk import Said
 from lookahead_cli.tui.theme import Theme
 from lookahead_cli.tui.token_text import screen_text
 
-_SHOWN_AT_FIRST = 20
+_SHOWN_AT_FIRST = 10
 
 
 class Rows(Static):
@@ -58,6 +58,7 @@ class ConversationColumn(VerticalScroll):
         self._colours = theme
         self._messages: Sequence[Said] = ()
         self._earlier = 0
+        self._earlier_line = self._line(Text())
         self._raw = False
 
     @property
@@ -84,9 +85,9 @@ class ConversationColumn(VerticalScroll):
 
     def _show_more(self) -> None:
         """What was said before the first message that is shown."""
-        first = self.query_one("#earlier")
-        self.mount_all(self._part_before(self._earlier), before=first)
-        first.remove()
+        line = self._earlier_line
+        self.mount_all(self._part_before(self._earlier), before=line)
+        line.remove()
 
     def _part_before(self, end: int) -> list[Widget]:
         """Widgets of the messages before one, and of how many there are before those."""
@@ -95,7 +96,8 @@ class ConversationColumn(VerticalScroll):
         self._earlier = begin
         if begin:
             words = f"… {counted(begin, 'message')} before; page up shows them."
-            widgets.insert(0, self._line(Text(words, self._colours.style("muted")), id="earlier"))
+            self._earlier_line = self._line(Text(words, self._colours.style("muted")))
+            widgets.insert(0, self._earlier_line)
         return widgets
 
     def _message(self, said: Said) -> Widget:
@@ -124,8 +126,8 @@ class ConversationColumn(VerticalScroll):
         view.set_class(self._raw, "-raw")
         return view
 
-    def _line(self, text: Text, id: str | None = None) -> Static:
-        return Static(text, markup=False, id=id)
+    def _line(self, text: Text) -> Static:
+        return Static(text, markup=False)
 
     def _by(self, who: str, text: Text) -> Text:
         return Text.assemble((f"{who}: ", self._colours.style("accent")), text)

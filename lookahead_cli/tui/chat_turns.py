@@ -16,6 +16,7 @@ from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.chat_sources import Checking, Loading, MakingRoom, Run, Turn
 from lookahead_cli.tui.chat_title import doing
 from lookahead_cli.tui.context_meter import WARNING_SHARE, use_of
+from lookahead_cli.tui.drawing_share import DrawingShare
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.room_screen import RoomScreen
 from lookahead_cli.tui.run_view import RunView
@@ -60,6 +61,7 @@ class Turns:
         self._attached = attached
         self._checks = checks
         self._feed: Feed | None = None
+        self._drawing = DrawingShare()
         self._loading: Loading | None = None
         self._question: Static | None = None
         self._asked: str | None = None
@@ -101,15 +103,16 @@ class Turns:
 
     def load(self) -> None:
         """Load the first model; without one a chat has nothing to do."""
-        self._load(Loading(self._talk.answerer.load))
+        loading = self._loading = Loading(self._talk.answerer.load)
+        feed = self._feed = Feed(loading, None, lambda: None)
+        self._known_summary = self._newest_summary
+        # What was said is on the screen first: importing torch leaves little time beside it.
+        self._app.call_after_refresh(self._app.run_worker, feed.drive, thread=True, exit_on_error=False)
 
     def change_model(self, spec: str) -> None:
         """Load another one, which goes on with the conversation."""
-        self._load(Loading(partial(self._talk.change_model, spec), spec))
-
-    def _load(self, loading: Loading) -> None:
-        self._loading = loading
-        self._drive(loading)
+        self._loading = Loading(partial(self._talk.change_model, spec), spec)
+        self._drive(self._loading)
 
     def may_ask(self) -> bool:
         """True where a line is taken now, or as soon as the model is loaded, or a check has stopped."""
@@ -204,7 +207,7 @@ class Turns:
     def tick(self) -> None:
         """Show what came since the last time."""
         feed = self._feed
-        if feed is None:
+        if feed is None or not (feed.ended or (feed.has_news and self._drawing.is_due())):
             return
         news = feed.take()
         finished = feed.finished

@@ -61,6 +61,17 @@ class Feed:
         return self._cancel.is_set()
 
     @property
+    def ended(self) -> bool:
+        """True once the worker is done; what it left may still be there to take."""
+        return self._finished.is_set()
+
+    @property
+    def has_news(self) -> bool:
+        """True where something came since the last time."""
+        with self._lock:
+            return bool(self._queue)
+
+    @property
     def finished(self) -> bool:
         """True once the worker is done and all is taken; asked after `take`, no end is missed."""
         with self._lock:

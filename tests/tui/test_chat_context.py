@@ -132,6 +132,7 @@ async def test_with_stop_the_limit_is_said_and_nothing_is_asked(folder):
 
 async def test_a_summary_is_shown_as_such_kept_and_made_on_demand(roomy):
     async with conversation(backend(roomy)) as (pilot, app):
+        await wait_until(pilot, lambda: not app.turns.busy)
         await command(pilot, "/context summarise")
         await wait_until(pilot, lambda: "nothing to leave out" in said(app))
         await asked(pilot)
