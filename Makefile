@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench exact kills chat-latency screen-cost pictures tour-traces snapshots clean
+.PHONY: demo test lint bench exact kills chat-latency parallel screen-cost pictures tour-traces snapshots clean
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -42,6 +42,9 @@ kills: .venv/.tested
 
 chat-latency: .venv/.tested
 	$(BIN)/python -m tests.chat_latency $(LATENCY)
+
+parallel: .venv/.tested
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.parallel_figures $(PARALLEL)
 
 screen-cost: .venv/.tested
 	$(BIN)/python -m tests.screen_cost

@@ -92,6 +92,12 @@ class Program:
         self.kill()
 
     @property
+    def process_id(self) -> int:
+        """Of the program."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
     def lines(self) -> list[dict[str, Any]]:
         """The JSON lines that it wrote; one that is not at its end is none."""
         whole, _, _ = self._output.read_bytes().rpartition(b"\n")

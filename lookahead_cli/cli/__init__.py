@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from lookahead_cli.cli import torchrun
 from lookahead_cli.errors import ExitCode, LookaheadError
 
 _PARSER_WORDS = re.compile(r"Value error, |, unable to parse string as an? \w+")
@@ -31,6 +32,11 @@ def run(arguments: Sequence[str]) -> int:
     from lookahead_cli.cli.console import complain, discard_output, never_fail_on_encoding, writing_output
 
     never_fail_on_encoding()
+    if torchrun.serves():
+        torchrun.serve()
+        return ExitCode.OK
+    if torchrun.under_torchrun():
+        torchrun.outlive_the_others()
     try:
         with writing_output():
             result = app(args=list(arguments), prog_name="lookahead", standalone_mode=False)

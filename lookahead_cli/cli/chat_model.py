@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lookahead_cli.decoding.pool import NGramPool
     from lookahead_cli.models.language_model import LanguageModel
+    from lookahead_cli.models.parallel.ranks import Ranks
     from lookahead_cli.models.pools import PoolRequest
     from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
     from lookahead_cli.tui.talk import ModelChoice, PoolFigures
@@ -41,6 +42,7 @@ class ChatModel:
     _model: LanguageModel | None = None
     _draft: LanguageModel | None = None
     _pool: NGramPool | None = None
+    _ranks: Ranks | None = None
 
     @property
     def spec(self) -> str:
@@ -73,7 +75,8 @@ class ChatModel:
             from lookahead_cli.cli.live import load_models
             from lookahead_cli.models.pools import open_pool
 
-            model, self._draft = load_models(self.options, "bfloat16", self.config, report)
+            model, self._draft = load_models(self.options, "bfloat16", self.config, report, self._ranks)
+            self._ranks = model.ranks
             if model.remark is not None:
                 self.remarks.append(model.remark)
             self._pool = open_pool(model, self.config, self.pools)
@@ -135,7 +138,7 @@ class ChatModel:
 
         options = replace(self.options, model=spec)
         options.check(self.config.method)
-        other = ChatModel(options, self.config, PoolRequest(texts=self.pools.texts))
+        other = ChatModel(options, self.config, PoolRequest(texts=self.pools.texts), _ranks=self._ranks)
         try:
             other.load(report)
         except MemoryLimitError:
@@ -153,6 +156,8 @@ class ChatModel:
     def _release(self) -> None:
         """Give the model's memory back; its pool is in its file, where one was named."""
         self.close()
+        if self._model is not None:
+            self._model.release_elsewhere()
         self._model = self._draft = self._pool = None
         from lookahead_cli.cli.live import settle_memory
 

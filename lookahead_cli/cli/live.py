@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.cli.prompts import Prompt, PromptStyle, encode
+from lookahead_cli.cli.torchrun import under_torchrun
 from lookahead_cli.decoding.config import LookaheadConfig, Method
 from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
 
 if TYPE_CHECKING:
     from lookahead_cli.models.language_model import LanguageModel
+    from lookahead_cli.models.parallel.ranks import Ranks
     from lookahead_cli.models.pools import PoolRequest
     from lookahead_cli.tui.source import Rival
 
@@ -63,8 +65,17 @@ def load_models(
     prefer: Literal["float32", "bfloat16"],
     config: LookaheadConfig,
     report: Callable[[Progress], None],
+    ranks: Ranks | None = None,
 ) -> tuple[LanguageModel, LanguageModel | None]:
     """The model, and the draft model where one was asked for.
+
+    Args:
+        options: Which model, and where.
+        prefer: What `--dtype auto` means on a CPU that has both.
+        config: Settings of the runs to come.
+        report: Told what is being done.
+        ranks: Processes of an earlier model, which load this one too; None to start those that were asked
+            for.
 
     Raises:
         ModelError: One cannot be found, fetched, read, or decoded exactly.
@@ -72,6 +83,8 @@ def load_models(
     """
     from lookahead_cli.models.language_model import load_model
 
+    if ranks is None:
+        ranks = _ranks(options, report)
     loaded = [
         load_model(
             spec,
@@ -79,6 +92,7 @@ def load_models(
             dtype=options.dtype,
             prefer=prefer,
             config=config,
+            ranks=ranks,
             on_progress=report,
         )
         for spec in (options.spec, options.draft_model)
@@ -86,6 +100,19 @@ def load_models(
     ]
     settle_memory()
     return loaded[0], loaded[1] if len(loaded) > 1 else None
+
+
+def _ranks(options: ModelOptions, report: Callable[[Progress], None]) -> Ranks | None:
+    """The processes that decode together: those of torchrun, or as many as were asked for."""
+    if under_torchrun():
+        from lookahead_cli.models.parallel.workers import join_torchrun
+
+        return join_torchrun()
+    if options.parallel == 1:
+        return None
+    from lookahead_cli.models.parallel.workers import start_ranks
+
+    return start_ranks(options.parallel, report)
 
 
 def settle_memory() -> None:

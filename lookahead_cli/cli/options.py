@@ -12,6 +12,7 @@ from lookahead_cli.cli.groups import option
 from lookahead_cli.decoding.config import SOURCES, LookaheadConfig, Method
 from lookahead_cli.errors import UsageError
 
+_MOST_PROCESSES = 64
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 SMALL_WINDOW, SMALL_NGRAM, SMALL_GUESS_SET = 7, 5, 7
 
@@ -54,6 +55,17 @@ class ModelOptions:
             help="auto, float32, bfloat16 or float16. Only float32 promises greedy decoding's ids.",
         ),
     ] = "auto"
+    parallel: Annotated[
+        int,
+        option(
+            "--parallel",
+            metavar="N",
+            panel="Model",
+            shown=True,
+            help="Processes that each hold the whole model and feed a part of every step's tree; under "
+            "torchrun they are its own.",
+        ),
+    ] = 1
     draft_model: Annotated[
         str | None,
         option(
@@ -89,6 +101,12 @@ class ModelOptions:
             raise UsageError(
                 f"There is no dtype called '{self.dtype}'.", f"Choose {', '.join(complete.DTYPES)}."
             )
+        if not 1 <= self.parallel <= _MOST_PROCESSES:
+            raise UsageError(
+                f"--parallel {self.parallel} cannot work.", f"Give 1 to {_MOST_PROCESSES} processes."
+            )
+        if self.parallel > 1 and method == "draft":
+            raise UsageError("A draft model's chain cannot be split over processes.", "Leave out --parallel.")
         find_source(self.spec)
         if self.draft_model is not None:
             find_source(self.draft_model)

@@ -62,7 +62,7 @@ class PlainPrinter:
     # The three kinds of events.
 
     def _header(self, header: Header) -> list[Text]:
-        title = f"{header.model} · {header.dtype} · {header.device} · {settings_words(header.config)}"
+        title = f"{header.model} · {header.dtype} · {header.place} · {settings_words(header.config)}"
         count = len(header.prompt_ids)
         lines = [
             Text(without_controls(title), style="bold"),

@@ -158,7 +158,7 @@ def print_race(race: Race) -> None:
     assert header is not None
     console = output_console()
     with writing_output():
-        title = f"race · {header.model} · {header.dtype} · {header.device} · measured one after another"
+        title = f"race · {header.model} · {header.dtype} · {header.place} · measured one after another"
         console.print(without_controls(title), style="bold")
         console.print(table)
         console.print(_LEGEND.format(race.reference_name), style="dim")

@@ -12,7 +12,7 @@ from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError, ModelError, UsageError
 from lookahead_cli.models.loading import Checkpoint, load_checkpoint
 from lookahead_cli.models.parallel.loading import load_on_all
-from lookahead_cli.models.parallel.messages import Load, Run
+from lookahead_cli.models.parallel.messages import Drop, Load, Run
 from lookahead_cli.models.parallel.runner import ParallelReader, ParallelRunner
 from lookahead_cli.models.run import run_events
 from lookahead_cli.models.runner import TransformersRunner
@@ -50,7 +50,7 @@ class LanguageModel:
         eos_ids: Ids that end a text.
         vocabulary_size: Rows of the embedding; ids lie below it.
         runner: The model's passes and KV cache.
-        step_runner: What feeds the steps of a run: the runner, or its part of them beside other ranks.
+        step_runner: What feeds the steps that are shared with other ranks; the runner where there are none.
         ranks: The processes that decode together, None for this one alone.
         unapplied: What the model's generation config asks for and a run leaves out: of that file the ids
             that end a text are taken, everything else comes from `LookaheadConfig`.
@@ -144,10 +144,20 @@ class LanguageModel:
         """How one token reads."""
         return self._texts(token)
 
-    def reader(self, config: LookaheadConfig) -> Reader:
-        """What chooses tokens from the passes of `step_runner`."""
+    def ranks_for(self, config: LookaheadConfig) -> Ranks | None:
+        """The processes that a run is shared with; a step of one node is not shared."""
+        return None if config.method == "greedy" else self.ranks
+
+    def stepper(self, config: LookaheadConfig) -> tuple[TransformersRunner | ParallelRunner, Reader]:
+        """What feeds the steps of a run, and what chooses tokens from its passes."""
         sampler = sampler_of(config, self.runner.device)
-        return sampler if self.ranks is None else ParallelReader(sampler, self.ranks)
+        ranks = self.ranks_for(config)
+        return (self.runner, sampler) if ranks is None else (self.step_runner, ParallelReader(sampler, ranks))
+
+    def release_elsewhere(self) -> None:
+        """Let the other ranks forget this model."""
+        if self.ranks is not None and self.ranks.leads:
+            self.ranks.tell(Drop(self._number))
 
     def run(
         self,
@@ -173,10 +183,13 @@ class LanguageModel:
             # In one order everywhere, so that two runs cannot wait for each other.
             for model in sorted({self} if draft is None else {self, draft}, key=id):
                 held.enter_context(model._hold())
-            if self.ranks is not None:
+            ranks = self.ranks_for(config)
+            if ranks is None and self.ranks is not None:
+                held.enter_context(self.ranks.every_core())
+            if ranks is not None:
                 _check_parallel(draft)
-            if self.ranks is not None and self.ranks.leads:
-                held.enter_context(self.ranks.run(Run(self._number, tuple(prompt_ids), config, pool)))
+            if ranks is not None and ranks.leads:
+                held.enter_context(ranks.run(Run(self._number, tuple(prompt_ids), config, pool)))
             events = run_events(
                 self,
                 prompt_ids,
@@ -189,8 +202,8 @@ class LanguageModel:
             )
             held.enter_context(closing(events))
             for event in events:
-                if self.ranks is not None and isinstance(event, StepEvent):
-                    self.ranks.end_step(last=event.step.finish_reason is not None)
+                if ranks is not None and isinstance(event, StepEvent):
+                    ranks.end_step(last=event.step.finish_reason is not None)
                 yield event
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -87,8 +88,8 @@ def run_events(
         RankLostError: A process of a parallel run has ended; after the footer.
     """
     prompt_ids = tuple(prompt_ids)
-    runner = model.step_runner
-    reader = model.reader(config)
+    runner, reader = model.stepper(config)
+    ranks = model.ranks_for(config)
     if draft is not None:
         check_vocabulary(model, draft)
     _check_prompt(model, prompt_ids)
@@ -107,7 +108,7 @@ def run_events(
         prompt="".join(model.token_text(token).text for token in prompt_ids),
         prompt_ids=prompt_ids,
         tokens=book.new(prompt_ids),
-        ranks=1 if model.ranks is None else model.ranks.size,
+        ranks=1 if ranks is None else ranks.size,
         prefill_seconds=time.perf_counter() - started,
     )
     output_ids: list[int] = []
@@ -134,7 +135,9 @@ def run_events(
             failure, finish_reason = error, "failed"
     greedy_run = None
     if greedy and finish_reason not in ("cancelled", "failed"):
-        greedy_run = _greedy_beside(model, prompt_ids, output_ids, config, cancel, on_progress)
+        # Rank 0 alone runs it, as it would without the others.
+        with nullcontext() if model.ranks is None else model.ranks.every_core():
+            greedy_run = _greedy_beside(model, prompt_ids, output_ids, config, cancel, on_progress)
     named = () if greedy_run is None else (greedy_run.expected, greedy_run.got)
     yield Footer(
         output_ids=tuple(output_ids),

@@ -79,6 +79,11 @@ class Header:
     ranks: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def place(self) -> str:
+        """Where it ran, such as `cpu`, or `cpu × 2` for two processes."""
+        return self.device if self.ranks == 1 else f"{self.device} × {self.ranks}"
+
 
 @dataclass(frozen=True, slots=True)
 class StepEvent:

@@ -25,7 +25,7 @@ def title_line(view: RunView, status: str, title: str, colours: Theme) -> Text:
     if status or header is None:
         return text.append(status or title, colours.style("accent"))
     text.append(header.model, colours.style("accent"))
-    text.append(f" · {header.dtype} · {header.device}", colours.style("muted"))
+    text.append(f" · {header.dtype} · {header.place}", colours.style("muted"))
     text.append(f" · {settings_words(header.config).removeprefix('lookahead ')}")
     return text.append(f" · S {view.total.compression_ratio:.2f}", colours.style("free"))
 

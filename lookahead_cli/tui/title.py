@@ -65,7 +65,7 @@ class TitleLine(Drawn):
         if header is None:
             return line.add(_words(name), style("accent"))
         settings = " · " + settings_words(header.config).removeprefix("lookahead ")
-        kind = f" · {header.dtype} · {header.device}"
+        kind = f" · {header.dtype} · {header.place}"
         # The model's name gives way first: the settings are what a picture of the screen is read for.
         left = room - len(settings) - len(kind)
         line.add(truncate(_words(header.model), max(8, left)), style("accent"))

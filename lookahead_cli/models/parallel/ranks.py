@@ -37,10 +37,12 @@ class Ranks:
     Attributes:
         end: Ends the processes that were started for this one.
         process_ids: Theirs.
+        cores: Threads that one process may take while the others wait; None to leave them as they are.
     """
 
     end: Callable[[], object] = staticmethod(lambda: None)
     process_ids: tuple[int, ...] = ()
+    cores: int | None = None
 
     def __init__(self, who_died: Callable[[], str | None] | None = None) -> None:
         self.rank = dist.get_rank()
@@ -105,6 +107,17 @@ class Ranks:
         finally:
             if self._in_run and not self._broken:
                 self._stop()
+
+    @contextmanager
+    def every_core(self) -> Iterator[None]:
+        """Take the threads of all processes, for work that they do not share."""
+        threads = torch.get_num_threads()
+        if self.cores is not None:
+            torch.set_num_threads(self.cores)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
 
     def begin_step(self) -> None:
         """Rank 0 begins another step; the others wait for that.

@@ -50,6 +50,7 @@ class ParallelRunner:
         ids: The text; the KV cache holds it but for its last few tokens.
         whole_nodes: Nodes of all trees so far.
         fed_nodes: What each rank fed for them, tokens that it fed again included.
+        fed_again: The accepted tokens among these.
     """
 
     def __init__(self, alone: TransformersRunner, ranks: Ranks) -> None:
@@ -64,6 +65,7 @@ class ParallelRunner:
         self.ids: list[int] = []
         self.whole_nodes = 0
         self.fed_nodes = [0] * ranks.size
+        self.fed_again = [0] * ranks.size
         self._ranks = ranks
         self._behind = [0] * ranks.size
         self._shares: list[list[int]] = []
@@ -113,6 +115,7 @@ class ParallelRunner:
         self.whole_nodes += len(tree)
         for rank, share in enumerate(self._shares):
             self.fed_nodes[rank] += len(share) + self._behind[rank]
+            self.fed_again[rank] += self._behind[rank]
         nodes = self._shares[self._ranks.rank]
         missing = self.ids[len(self.alone.ids) :]
         own = part_of(tree, nodes)

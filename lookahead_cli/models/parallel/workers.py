@@ -30,11 +30,6 @@ _LAST_WORDS_SECONDS = 2.0
 _PACKAGES = Path(__file__).parents[3]
 
 
-def under_torchrun() -> bool:
-    """True where torchrun has started this process as one of several."""
-    return "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
-
-
 def join_torchrun() -> Ranks:
     """Meet the processes that torchrun has started."""
     if not dist.is_initialized():
@@ -56,7 +51,7 @@ def start_ranks(size: int, report: Callable[[Progress], None] = lambda _: None) 
     if dist.is_initialized():
         raise UsageError("This process is one of several already.", "Use one group of ranks in a program.")
     report(Progress(f"starting {size - 1} more process{'es' if size > 2 else ''}"))
-    threads = threads_of(size)
+    cores, threads = torch.get_num_threads(), threads_of(size)
     torch.set_num_threads(threads)
     folder = Path(tempfile.mkdtemp(prefix="lookahead-ranks-"))
     meeting = folder / "meeting"
@@ -72,6 +67,7 @@ def start_ranks(size: int, report: Callable[[Progress], None] = lambda _: None) 
         _end(started, folder)
         raise
     ranks.end = weakref.finalize(ranks, _end, started, folder)
+    ranks.cores = cores
     ranks.process_ids = tuple(process.pid for _, process, _ in started)
     return ranks
 

@@ -244,7 +244,7 @@ class RaceScreen(ModalScreen[None]):
         header = self.race.own.view.header
         left = Line(max(0, width - right.width - 2)).add("RACE", style("accent"))
         if header is not None:
-            kind = f" · {header.dtype} · {header.device}"
+            kind = f" · {header.dtype} · {header.place}"
             model = visible_text(header.model).replace("␣", " ")
             left.add(" · ", style("muted"))
             left.add(truncate(model, max(8, left.room - left.width - len(kind))), style("foreground"))
