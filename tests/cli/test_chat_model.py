@@ -71,7 +71,7 @@ def test_where_both_do_not_fit_the_one_before_makes_room(folders, monkeypatch):
     chat.load(silently)
     loaded = []
 
-    def load(options, prefer, config, report):
+    def load(options, prefer, config, report, ranks):
         loaded.append(chat._model is not None)
         if chat._model is not None:
             raise MemoryLimitError("Too large.")
