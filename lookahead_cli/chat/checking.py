@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -49,11 +50,13 @@ def check_greedily(
     config = replace(config, method="greedy", max_new_tokens=max(1, len(wanted)))
     ids: list[int] = []
     ended = False
-    for event in answerer.run(fed.prompt_ids, cancel, report, config):
-        if isinstance(event, StepEvent):
-            ids += event.step.token_ids
-            ended = event.step.finish_reason is not None
-            report(Progress("checking with greedy decoding", len(ids), len(wanted), "tokens"))
+    # A stop may be raised out of `report`: the next run needs the model at once.
+    with closing(answerer.run(fed.prompt_ids, cancel, report, config)) as run:
+        for event in run:
+            if isinstance(event, StepEvent):
+                ids += event.step.token_ids
+                ended = event.step.finish_reason is not None
+                report(Progress("checking with greedy decoding", len(ids), len(wanted), "tokens"))
     return _compared(answerer, wanted, ids) if ended else None
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from lookahead_cli.cli import checks, options
+from lookahead_cli.cli.attachments import attachment
 from lookahead_cli.cli.chat_model import ChatModel
 from lookahead_cli.cli.console import note, writing_output
 from lookahead_cli.cli.groups import option, with_groups
 from lookahead_cli.cli.output import can_show_a_screen, in_browser, interrupt_sets
-from lookahead_cli.cli.prompts import read_prompt, read_standard_input
+from lookahead_cli.cli.prompts import read_standard_input
 from lookahead_cli.cli.sessions import names as session_names
 from lookahead_cli.errors import ContextFullError, ExitCode, UsageError
 from lookahead_cli.tui.talk import WhenFull
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from lookahead_cli.tui.talk import Checked, Events
 
 Form = Literal["text", "json", "jsonl"]
-_FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def chat(
         )
         checks.check_theme(theme)
         model.check(method)
-        attached = _attachments(talk.file or ())
+        attached = "".join(attachment(file) for file in talk.file or ())
         backend = ChatModel(model, config, checks.read_pools(pools, config))
         stack.callback(_tell, backend.remarks)
         stack.callback(backend.close)
@@ -166,7 +166,9 @@ def chat(
         from lookahead_cli.tui.kept import Kept
 
         kept = Kept(data_folder(), questions=talk.save)
-        interrupted = run_chat(conversation, theme=theme, attached=attached, kept=kept, checks=greedy_check)
+        interrupted = run_chat(
+            conversation, theme=theme, attach=attachment, attached=attached, kept=kept, checks=greedy_check
+        )
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 
@@ -209,18 +211,6 @@ def _session(store: SessionStore, known: SessionInfo | None, talk: SessionOption
     if session.copied_from is not None:
         note(f"'{session.copied_from}' is open in another chat: this is a copy, '{session.info.name}'.")
     return session
-
-
-def _attachments(files: Sequence[Path]) -> str:
-    """The files as text for a question, each in a block with its name."""
-    blocks = []
-    for file in files:
-        text = read_prompt(str(file)).text.rstrip("\n")
-        fence = _FENCE
-        while fence in text:
-            fence += "`"
-        blocks.append(f"{file.name}:\n{fence}{file.suffix.removeprefix('.')}\n{text}\n{fence}\n\n")
-    return "".join(blocks)
 
 
 def _questions() -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -49,6 +50,7 @@ class ChatApp(App[None]):
     Args:
         talk: The conversation.
         theme: The colours.
+        attach: Gives the text of a file, as it goes before a question.
         notice: A sentence to show at the start.
         attached: Text that goes before the first question.
         kept: What is remembered from run to run.
@@ -62,12 +64,14 @@ class ChatApp(App[None]):
     #body { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = CHAT_KEYS
+    turns: Turns
 
     def __init__(
         self,
         talk: Talk,
         theme: Theme,
         *,
+        attach: Callable[[Path], str],
         notice: str | None = None,
         attached: str = "",
         kept: Kept | None = None,
@@ -75,7 +79,8 @@ class ChatApp(App[None]):
     ) -> None:
         super().__init__()
         self.colours = theme
-        self.turns: Turns = Turns(self, talk, attached, checks=checks)
+        self.attach = attach
+        self.turns = Turns(self, talk, attached, checks=checks)
         self.leaving = False
         self.interrupted = False
         self.failure: BaseException | None = None
@@ -358,13 +363,20 @@ class ChatApp(App[None]):
 
 
 def run_chat(
-    talk: Talk, *, theme: str | None, attached: str = "", kept: Kept | None = None, checks: bool = False
+    talk: Talk,
+    *,
+    theme: str | None,
+    attach: Callable[[Path], str],
+    attached: str = "",
+    kept: Kept | None = None,
+    checks: bool = False,
 ) -> bool:
     """Hold a conversation on the whole terminal until the person leaves.
 
     Args:
         talk: The conversation.
         theme: A theme's name or file, None for the default.
+        attach: Gives the text of a file, as it goes before a question.
         attached: Text that goes before the first question.
         kept: What is remembered from run to run.
         checks: True where each answer is compared with greedy decoding until the next line comes.
@@ -377,7 +389,7 @@ def run_chat(
     """
     colours, complaint = load_theme_or_default(theme)
     end_with_terminal()
-    app = ChatApp(talk, colours, notice=complaint, attached=attached, kept=kept, checks=checks)
+    app = ChatApp(talk, colours, attach=attach, notice=complaint, attached=attached, kept=kept, checks=checks)
     app.run()
     if app.failure is not None:
         raise app.failure

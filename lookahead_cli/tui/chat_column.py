@@ -60,6 +60,7 @@ class ConversationColumn(VerticalScroll):
         self._earlier = 0
         self._earlier_line = self._line(Text())
         self._raw = False
+        self._unfolded = False
 
     @property
     def raw(self) -> bool:
@@ -70,6 +71,16 @@ class ConversationColumn(VerticalScroll):
     def raw(self, raw: bool) -> None:
         self._raw = raw
         self.query(AnswerView).set_class(raw, "-raw")
+
+    @property
+    def unfolded(self) -> bool:
+        """True where what the model thought is shown too."""
+        return self._unfolded
+
+    @unfolded.setter
+    def unfolded(self, unfolded: bool) -> None:
+        self._unfolded = unfolded
+        self.query(AnswerView).set_class(unfolded, "-unfolded")
 
     def show_messages(self, messages: Sequence[Said]) -> None:
         """Show the end of a conversation; page up at its top shows more of it."""
@@ -122,8 +133,11 @@ class ConversationColumn(VerticalScroll):
         return Text(answer_words(said.figures, said.finish_reason), self._colours.style("muted"))
 
     def _answer(self, text: str, figures: Text | None = None) -> AnswerView:
-        view = AnswerView(Text("model:", self._colours.style("foreground")), text, figures)
+        view = AnswerView(
+            Text("model:", self._colours.style("foreground")), text, figures, self._colours.style("muted")
+        )
         view.set_class(self._raw, "-raw")
+        view.set_class(self._unfolded, "-unfolded")
         return view
 
     def _line(self, text: Text) -> Static:

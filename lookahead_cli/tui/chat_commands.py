@@ -18,9 +18,11 @@ from lookahead_cli.trace.settings import settings_words
 from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.chat_settings import cost_words, settings_rows, with_setting
 from lookahead_cli.tui.clipboard import copy, part_to_copy
+from lookahead_cli.tui.paths import paths_from
 from lookahead_cli.tui.picker import PickScreen, Row
 from lookahead_cli.tui.slash import Command, explained, nearest
 from lookahead_cli.tui.talk import ModelChoice, WhenFull
+from lookahead_cli.tui.thinking import divided
 from lookahead_cli.tui.token_text import plain_text
 
 if TYPE_CHECKING:
@@ -202,7 +204,7 @@ def _export(app: ChatApp, name: str) -> None:
 
 
 def _copy(app: ChatApp, what: str) -> None:
-    answers = [said.content for said in app.talk.messages if said.role == "assistant"]
+    answers = [divided(said.content).answer for said in app.talk.messages if said.role == "assistant"]
     text, named = part_to_copy(answers[-1] if answers else None, what)
     copy(app, text)
     app.notify(f"Copied {named}: {counted(len(text), 'character')}.", markup=False)
@@ -223,6 +225,17 @@ def _context(app: ChatApp, how: str) -> None:
         use = app.turns.context
         limit = "" if use is None or use.limit is None else f" of {use.limit:,}"
         app.tell(f"{use.used if use else 0:,}{limit} tokens of the model's context are used.")
+
+
+def _thoughts(app: ChatApp, _: str) -> None:
+    app.column.unfolded = not app.column.unfolded
+
+
+def _file(app: ChatApp, name: str) -> None:
+    if name == "none":
+        app.turns.detach()
+    else:
+        app.turns.attach(Path(name).expanduser())
 
 
 def _session_names(app: ChatApp, _: str) -> Mapping[str, str]:
@@ -289,6 +302,13 @@ COMMANDS = (
     Command("clear", "a new conversation; this one stays in the sessions", _clear, waits=_always),
     Command("export", "write it as Markdown, or JSON for *.json", _export, "[FILE]"),
     Command(
+        "file",
+        "a text file goes with the next question; none takes it away",
+        _file,
+        "PATH",
+        values=lambda _, begun: paths_from(begun),
+    ),
+    Command(
         "retry", "answer the last question again", lambda app, _: app.retry(), key="ctrl+r", waits=_always
     ),
     Command("continue", "go on with a cut answer", lambda app, _: app.go_on(), key="ctrl+g", waits=_always),
@@ -309,6 +329,12 @@ COMMANDS = (
     ),
     Command("edit", "write the question in your own editor", lambda app, _: app.action_editor(), key="F4"),
     Command("tokens", "the answers' tokens, a colour a step", lambda app, _: app.action_raw(), key="F3"),
+    Command(
+        "thoughts",
+        "unfold what the model thought before it answered",
+        _thoughts,
+        key="F9",
+    ),
     Command(
         "panels",
         "show or hide the decoding panels; F5 to F8 one each",

@@ -39,6 +39,14 @@ CHAT_KEYS: list[BindingType] = [
     Binding("f2", "panels", "Panels", id="chat.panels", tooltip="Show or hide the decoding panels"),
     Binding("f3", "raw", "Tokens", id="chat.raw", tooltip="The answers' tokens, a colour a step"),
     Binding("f4", "editor", "Editor", id="chat.editor", tooltip="Write the question in your own editor"),
+    Binding(
+        "f9",
+        "command('thoughts')",
+        "Thoughts",
+        id="chat.thoughts",
+        show=False,
+        tooltip="Unfold what was thought",
+    ),
     *(
         Binding(
             key,
@@ -65,7 +73,7 @@ CHAT_KEYS: list[BindingType] = [
     ),
 ]
 IN_THE_TABLE = frozenset(
-    {*(f"command('{word}')" for word in ("retry", "continue", "undo", "copy", "help"))}
+    {*(f"command('{word}')" for word in ("retry", "continue", "undo", "copy", "help", "thoughts"))}
     | {"panels", "raw", "editor", "leave"}
 )
 """Actions that the table of commands has too; the palette names them once."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -11,11 +11,12 @@ from textual.widgets import Static
 
 from lookahead_cli.errors import ContextFullError, LookaheadError
 from lookahead_cli.trace.events import Header, Progress
+from lookahead_cli.trace.words import counted
 from lookahead_cli.tui.answer_text import text_so_far, tokens_so_far
 from lookahead_cli.tui.answer_view import AnswerView
 from lookahead_cli.tui.chat_sources import Checking, Loading, MakingRoom, Run, Turn
 from lookahead_cli.tui.chat_title import doing
-from lookahead_cli.tui.context_meter import WARNING_SHARE, use_of
+from lookahead_cli.tui.context_meter import WARNING_SHARE, WHEN_FULL, use_of
 from lookahead_cli.tui.drawing_share import DrawingShare
 from lookahead_cli.tui.feed import Feed
 from lookahead_cli.tui.room_screen import RoomScreen
@@ -23,18 +24,11 @@ from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.slash import is_command
 from lookahead_cli.tui.source import EventSource
 from lookahead_cli.tui.talk import ContextUse, Said, Talk, WhenFull
+from lookahead_cli.tui.thinking import opens_thinking
 from lookahead_cli.tui.token_text import screen_text
 
 if TYPE_CHECKING:
     from lookahead_cli.tui.chat import ChatApp
-
-
-_WHEN_FULL: Mapping[WhenFull, str] = {
-    "ask": "When it is full you are asked what to do.",
-    "drop": "When it is full the oldest turns are dropped.",
-    "summarise": "When it is full the model summarises what was said.",
-    "stop": "When it is full nothing more is answered.",
-}
 
 
 class Turns:
@@ -86,7 +80,7 @@ class Turns:
         is_near = use is not None and use.share >= WARNING_SHARE
         if use is not None and is_near and not self._warned:
             self._app.tell(
-                f"{100 * use.share:.0f} % of the model's context is used. {_WHEN_FULL[self._talk.when_full]} "
+                f"{100 * use.share:.0f} % of the model's context is used. {WHEN_FULL[self._talk.when_full]} "
                 "/context drop and /context summarise make room now."
             )
         self._warned = is_near
@@ -159,6 +153,21 @@ class Turns:
         self._app.column.last_answer().remove()
         self._follow(self._talk.go_on)
 
+    def attach(self, file: Path) -> None:
+        """Let a file's text go before the next question.
+
+        Raises:
+            InputError: It cannot be read, or is no text.
+        """
+        text = self._app.attach(file)
+        self._attached += text
+        self._app.tell(f"{file.name} goes with the next question: {counted(len(text), 'character')}.")
+
+    def detach(self) -> None:
+        """Let nothing go before it."""
+        self._attached = ""
+        self._app.tell("No file goes with the next question.")
+
     def check(self) -> None:
         """Compare the last answer with greedy decoding."""
         self._drive(Checking(self._talk.check))
@@ -218,6 +227,8 @@ class Turns:
                 self.view.take(event)
                 self.status = ""
             if isinstance(event, Header):
+                if self.answer is not None:
+                    self.answer.thinks_first = opens_thinking(event.prompt)
                 self._app.place_panels()
                 self._show_summary()
         if news:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.text import Text
 from textual.widgets import Static
 
 from lookahead_cli.tui.run_screen import NARROW
 from lookahead_cli.tui.run_view import RunView
-from lookahead_cli.tui.talk import ContextUse
+from lookahead_cli.tui.talk import ContextUse, WhenFull
 from lookahead_cli.tui.theme import Theme
 
 WARNING_SHARE = 0.8
 _CELLS = 10
+WHEN_FULL: Mapping[WhenFull, str] = {
+    "ask": "When it is full you are asked what to do.",
+    "drop": "When it is full the oldest turns are dropped.",
+    "summarise": "When it is full the model summarises what was said.",
+    "stop": "When it is full nothing more is answered.",
+}
+"""What a person is told of each before it comes to that."""
 
 
 class ContextMeter(Static):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pyperclip
 
 from lookahead_cli.chat.conversation import Conversation
+from lookahead_cli.cli.attachments import attachment
 from lookahead_cli.cli.chat import ChatModel
 from lookahead_cli.cli.options import ModelOptions
 from lookahead_cli.decoding.config import LookaheadConfig
@@ -50,7 +51,7 @@ async def conversation(
     answers, size=LARGE, system=None, session=None, kept=None, when_full="ask", checks=False
 ):
     talk = Conversation(answers, session, system, when_full)
-    app = ChatApp(talk, load_theme("dark"), kept=kept, checks=checks)
+    app = ChatApp(talk, load_theme("dark"), attach=attachment, kept=kept, checks=checks)
     async with app.run_test(size=size) as pilot:
         yield pilot, app
 
