@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from lookahead_cli.trace.events import Footer, Header, StepEvent
 from lookahead_cli.tui import talk
-from lookahead_cli.tui.talk import Events, Report
+from lookahead_cli.tui.talk import Report
 
 if TYPE_CHECKING:
     from lookahead_cli.decoding.config import LookaheadConfig
@@ -44,7 +45,7 @@ class Answerer(talk.Answerer, Protocol):
         cancel: threading.Event,
         report: Report,
         config: LookaheadConfig | None = None,
-    ) -> Events:
+    ) -> Generator[Header | StepEvent | Footer, None, None]:
         """The run on a prompt, with other settings than its own where some are given.
 
         Raises:

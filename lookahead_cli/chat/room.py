@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -150,10 +151,12 @@ def write_summary(
         return ""
     label, tokens = "summarising what was said", 0
     report(Progress(label))
-    for event in answerer.run(prompt_ids_of(room.model, asked, fed), cancel, report):
-        if isinstance(event, StepEvent):
-            tokens += len(event.step.token_ids)
-            report(Progress(label, tokens, unit="tokens"))
-        elif isinstance(event, Footer) and event.finish_reason != "cancelled":
-            return event.text.strip()
+    # A stop may be raised out of `report`: the next run needs the model at once.
+    with closing(answerer.run(prompt_ids_of(room.model, asked, fed), cancel, report)) as run:
+        for event in run:
+            if isinstance(event, StepEvent):
+                tokens += len(event.step.token_ids)
+                report(Progress(label, tokens, unit="tokens"))
+            elif isinstance(event, Footer) and event.finish_reason != "cancelled":
+                return event.text.strip()
     return None

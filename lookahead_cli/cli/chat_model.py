@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -89,7 +89,7 @@ class ChatModel:
         cancel: threading.Event,
         report: Callable[[Progress], None],
         config: LookaheadConfig | None = None,
-    ) -> Iterator[Header | StepEvent | Footer]:
+    ) -> Generator[Header | StepEvent | Footer, None, None]:
         """The run on a prompt; KV cache and pool of earlier turns are used again.
 
         With settings of its own it leaves the pool as it is.
