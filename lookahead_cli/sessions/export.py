@@ -16,6 +16,13 @@ from lookahead_cli.trace.words import counted
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
+_ENDINGS = {
+    "cancelled": "; stopped",
+    "cut": "; cut off",
+    "failed": "; broken off",
+    "length": "; cut by its length",
+}
+
 
 def as_json(info: SessionInfo, messages: Sequence[SavedMessage]) -> str:
     """One object: name, model, system prompt, and the messages with their ids and figures."""
@@ -88,9 +95,7 @@ def _answer(message: SavedMessage) -> dict[str, Any]:
 
 
 def _ending(message: SavedMessage) -> str:
-    return {"cancelled": "; stopped", "cut": "; cut off", "length": "; cut by its length"}.get(
-        message.finish_reason or "", ""
-    )
+    return _ENDINGS.get(message.finish_reason or "", "")
 
 
 def _closed(text: str) -> str:

@@ -34,6 +34,8 @@ from lookahead_cli.tui.textual_theme import textual_theme
 from lookahead_cli.tui.theme import Theme, load_theme_or_default
 from lookahead_cli.tui.title import PlayState
 
+_FAILURE_SECONDS = 60
+
 
 class VisualizeApp(App[None], RunControl):
     """Shows a run.
@@ -84,6 +86,7 @@ class VisualizeApp(App[None], RunControl):
         self.run_screen = RunScreen(theme, source.title, self.view)
         self.run_screen.set_class(presenter, "-presenting")
         self._last_taken = -math.inf
+        self._failure_shown = False
         self._spinner: Timer | None = None
 
     @property
@@ -139,9 +142,13 @@ class VisualizeApp(App[None], RunControl):
                 self.view.take(event)
             if isinstance(event, Header):
                 self._start()
-        if finished and (self.failure is not None or self._feed.cancelled):
+        if finished and (self._feed.cancelled or (self.failure is not None and self.view.footer is None)):
             self.exit()
             return
+        if finished and self.failure is not None and not self._failure_shown:
+            # What was decoded before it is whole, and stays in sight.
+            self._failure_shown = True
+            self.notify(str(self.failure), severity="error", timeout=_FAILURE_SECONDS, markup=False)
         self.want_redraw()
 
     def _start(self) -> None:

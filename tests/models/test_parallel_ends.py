@@ -65,3 +65,26 @@ def test_a_model_that_a_rank_cannot_load_is_said_and_another_one_can_be(folder, 
         assert generate(load_model(folder, ranks=ranks), PROMPT, CONFIG)
     finally:
         ranks.end()
+
+
+def test_a_chat_loads_another_model_on_the_same_ranks(folder, tmp_path):
+    from lookahead_cli.cli.chat_model import ChatModel
+    from lookahead_cli.cli.options import ModelOptions
+    from lookahead_cli.models.pools import PoolRequest
+
+    other = save_tiny_model(tmp_path, seed=1)
+    options = ModelOptions(model=str(folder), device="cpu", dtype="float32", parallel=2)
+    chat = ChatModel(options, CONFIG, PoolRequest())
+    first = chat.load(lambda _: None)
+    ranks = first.ranks
+    try:
+        assert generate(first, PROMPT, CONFIG) == generate(load_model(folder), PROMPT, CONFIG)
+
+        chat.change_model(str(other), lambda _: None)
+
+        second = chat.loaded
+        assert second is not None
+        assert second.ranks is ranks
+        assert generate(second, PROMPT, CONFIG) == generate(load_model(other), PROMPT, CONFIG)
+    finally:
+        ranks.end()

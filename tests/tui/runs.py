@@ -150,6 +150,8 @@ class ScriptedSource:
     title: str = "made-up · test"
     greedy: GreedyRun | None = None
     failure: Exception | None = None
+    # Raised after the footer, as where a process of several has died.
+    late_failure: Exception | None = None
     language: Language | None = None
     before: Sequence[Progress] = ()
     # A test that wants to see the loading screen keeps this cleared.
@@ -190,6 +192,8 @@ class ScriptedSource:
             for event in run_events(self.config, language=self.language, greedy=self.greedy, cancel=cancel):
                 self.given += isinstance(event, StepEvent)
                 yield event
+            if self.late_failure is not None:
+                raise self.late_failure
         finally:
             self.closed = True
 

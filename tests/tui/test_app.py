@@ -256,6 +256,19 @@ async def test_a_source_that_fails_closes_the_screen_and_keeps_the_error():
         assert pilot.app.failure is error
 
 
+async def test_a_run_that_breaks_off_stays_in_sight_and_says_why():
+    error = InputError("Rank 1 of 2 (SIGKILL) has ended.", "What was decoded so far is kept.")
+    async with opened(ScriptedSource(late_failure=error)) as pilot:
+        await wait_until(pilot, lambda: bool(pilot.app._notifications))
+        (notice,) = pilot.app._notifications
+        assert notice.message == str(error)
+        assert pilot.app.is_running
+        assert pilot.app.view.footer is not None
+        await pilot.press("q")
+        await wait_until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.failure is error
+
+
 @pytest.mark.parametrize("recorded", [False, True])
 async def test_it_leaves_by_itself_at_the_end_when_asked_to(recorded):
     source = ScriptedSource(recorded=recorded)
