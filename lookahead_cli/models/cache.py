@@ -57,6 +57,8 @@ class TreeCacheLayer(CacheLayerMixin):  # type: ignore[misc]  # transformers is 
         """Gather entries `slots` of the last pass behind the kept ones; None keeps its first `count`."""
         end = self.length + count
         if slots is not None:
+            # The layers of a model may lie on several devices.
+            slots = slots.to(self.keys.device)
             for buffer in (self.keys, self.values):
                 buffer[:, :, self.length : end] = buffer.index_select(2, slots + self.length)
         self.length = end

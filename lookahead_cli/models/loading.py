@@ -15,7 +15,7 @@ from lookahead_cli.models.aliases import Alias
 from lookahead_cli.models.convert import folder_of_gguf, folder_of_wheels
 from lookahead_cli.models.devices import Preference, choose_device, choose_dtype
 from lookahead_cli.models.hub import fetch_from_hub
-from lookahead_cli.models.memory import check_memory, shape_of
+from lookahead_cli.models.memory import all_gpus_memory, check_memory, shape_of
 from lookahead_cli.models.packed import pack_linears
 from lookahead_cli.models.probe import check_tree_attention, needs_trial
 from lookahead_cli.models.progress import Report, first_line, ignore, quiet
@@ -97,9 +97,23 @@ def load_checkpoint(
     choose_dtype(dtype, target, None, prefer)  # a wrong name is told before anything is fetched
     on_progress(Progress(f"loading {source.name}"))  # importing transformers takes seconds
 
+    together = all_gpus_memory(device, target) if available_bytes is None else None
+
     def check(config: Any) -> torch.dtype:
         check_supported(config, source.name)
         chosen = choose_dtype(dtype, target, _stored_dtype(config), prefer)
+        free = available_bytes if together is None or fits_one(config, chosen) else together
+        need(config, chosen, free)
+        return chosen
+
+    def fits_one(config: Any, chosen: torch.dtype) -> bool:
+        try:
+            need(config, chosen, available_bytes)
+        except MemoryLimitError:
+            return False
+        return True
+
+    def need(config: Any, chosen: torch.dtype, free: int | None) -> None:
         check_memory(
             shape_of(config),
             name=source.name,
@@ -107,14 +121,17 @@ def load_checkpoint(
             device=target,
             tokens=min(tokens_needed, context_length_of(config) or tokens_needed),
             nodes=nodes_per_step,
-            available=available_bytes,
+            available=free,
         )
-        return chosen
 
     folder = _folder_of(source, on_progress, check)
     config = read_config(folder, source.name)
     chosen = check(config)
-    model, tokenizer = _load(folder, source, config, chosen, target, on_progress)
+    # Straight to the device, without a second copy in main memory; what one cannot hold, to all of them.
+    device_map: Any = None if target.type == "cpu" else {"": target}
+    if together is not None and not fits_one(config, chosen):
+        device_map = "auto"
+    model, tokenizer = _load(folder, source, config, chosen, target, device_map, on_progress)
     return Checkpoint(
         model=model,
         tokenizer=tokenizer,
@@ -196,7 +213,13 @@ def _attention_for(config: Any) -> str:
 
 
 def _load(
-    folder: Path, source: Source, config: Any, dtype: torch.dtype, device: torch.device, report: Report
+    folder: Path,
+    source: Source,
+    config: Any,
+    dtype: torch.dtype,
+    device: torch.device,
+    device_map: Any,
+    report: Report,
 ) -> tuple[Any, Any]:
     from transformers import AutoTokenizer
 
@@ -217,7 +240,7 @@ def _load(
         ) from error
     try:
         with quiet(report, label):
-            model, notes = _read_weights(folder, config, dtype, device)
+            model, notes = _read_weights(folder, config, dtype, device_map)
     except LookaheadError:
         raise
     except (torch.OutOfMemoryError, MemoryError) as error:
@@ -248,7 +271,7 @@ def _load(
 
 
 def _read_weights(
-    folder: Path, config: Any, dtype: torch.dtype, device: torch.device
+    folder: Path, config: Any, dtype: torch.dtype, device_map: Any
 ) -> tuple[Any, dict[str, Any]]:
     from transformers import AutoModelForCausalLM
 
@@ -259,8 +282,7 @@ def _read_weights(
         "local_files_only": True,
         "trust_remote_code": False,
         "output_loading_info": True,
-        # Straight to the device, without a second copy in main memory.
-        "device_map": None if device.type == "cpu" else {"": device},
+        "device_map": device_map,
     }
     try:
         loaded = AutoModelForCausalLM.from_pretrained(

@@ -105,6 +105,19 @@ def available_memory(device: torch.device) -> int:
     return available if limit is None else min(available, limit)
 
 
+def all_gpus_memory(wanted: str, chosen: torch.device) -> int | None:
+    """Bytes that are free on all GPUs together, None where a model may not be spread over several.
+
+    Args:
+        wanted: The device that was asked for; `auto` alone leaves the choice.
+        chosen: What it came to.
+    """
+    count = torch.cuda.device_count() if wanted == "auto" and chosen.type == "cuda" else 0
+    if count < 2:
+        return None
+    return sum(available_memory(torch.device("cuda", index)) for index in range(count))
+
+
 def _container_memory(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
     """Bytes left under this container's memory limit (cgroup version 2), None where there is no limit."""
     try:
