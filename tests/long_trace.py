@@ -29,7 +29,7 @@ async def measure(trace: Path) -> dict[str, float]:
         for index in random.Random(1).sample(range(len(app.view.steps)), 50):
             before = time.process_time()
             app.view.look_at(index)
-            app.run_screen.draw(app._play_state())
+            app.run_screen.draw(app.play_state())
             seconds.append(time.process_time() - before)
         return {
             "steps": len(app.view.steps),

@@ -240,7 +240,7 @@ def cut(shown: tuple[str, ...], whole: tuple[str, ...]) -> bool:
 
 
 async def go_to(pilot: Pilot, index: int) -> None:
-    pilot.app._go(index)
+    pilot.app.go(index)
     await drawn(pilot)
     await wait_until(pilot, lambda: pilot.app.view.shown == index)
 
