@@ -149,7 +149,7 @@ def chat(
         checks.check_theme(theme)
         model.check(method)
         attached = "".join(attachment(file) for file in talk.file or ())
-        backend = ChatModel(model, config, checks.read_pools(pools, config))
+        backend = ChatModel(model, config, checks.read_pools(pools, config), sizes=setting)
         stack.callback(_tell, backend.remarks)
         stack.callback(backend.close)
         session = None if store is None else _session(store, known, talk, model.spec)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lookahead_cli.cli.options import ModelOptions
+from lookahead_cli.cli.options import ModelOptions, SettingOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError, MemoryLimitError, UsageError
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lookahead_cli.trace.events import Footer, Header, Progress, StepEvent
     from lookahead_cli.tui.talk import ModelChoice, PoolFigures
 
+_SIZES = ("window_size", "ngram_size", "guess_set_size")
+
 
 @dataclass(slots=True)
 class ChatModel:
@@ -33,12 +35,14 @@ class ChatModel:
         config: The settings of the next run.
         pools: N-grams that are there before the first question.
         remarks: Sentences for the person once the screen is free.
+        sizes: What was said of W, N and G; what was not said follows the model.
     """
 
     options: ModelOptions
     config: LookaheadConfig
     pools: PoolRequest
     remarks: list[str] = field(default_factory=list)
+    sizes: SettingOptions | None = None
     _model: LanguageModel | None = None
     _draft: LanguageModel | None = None
     _pool: NGramPool | None = None
@@ -138,7 +142,8 @@ class ChatModel:
 
         options = replace(self.options, model=spec)
         options.check(self.config.method)
-        other = ChatModel(options, self.config, PoolRequest(texts=self.pools.texts), _ranks=self._ranks)
+        config, pools = self._config_for(spec), PoolRequest(texts=self.pools.texts)
+        other = ChatModel(options, config, pools, _ranks=self._ranks)
         try:
             other.load(report)
         except MemoryLimitError:
@@ -148,10 +153,18 @@ class ChatModel:
             self._release()
             other.load(report)
         self._release()
-        self.options, self.pools = other.options, other.pools
+        self.options, self.config, self.pools = other.options, other.config, other.pools
         self.remarks += other.remarks
         self._model, self._draft, self._pool = other._model, other._draft, other._pool
         settle_memory()
+
+    def _config_for(self, spec: str) -> LookaheadConfig:
+        """The settings with another model's own W, N and G, where nobody chose others."""
+        if self.sizes is None:
+            return self.config
+        here, there = self.sizes.values(self.spec), self.sizes.values(spec)
+        followed = [name for name in _SIZES if getattr(self.config, name) == here[name]]
+        return replace(self.config, **{name: there[name] for name in followed})
 
     def _release(self) -> None:
         """Give the model's memory back; its pool is in its file, where one was named."""

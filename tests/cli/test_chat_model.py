@@ -9,9 +9,10 @@ import pytest
 
 from lookahead_cli.chat.conversation import Conversation
 from lookahead_cli.cli.chat_model import ChatModel
-from lookahead_cli.cli.options import ModelOptions
+from lookahead_cli.cli.options import ModelOptions, SettingOptions
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.errors import InputError, MemoryLimitError, ModelError, UsageError
+from lookahead_cli.models.aliases import Alias
 from lookahead_cli.models.pools import PoolRequest
 from lookahead_cli.trace.events import Footer
 from tests.tiny import save_tiny_model
@@ -133,3 +134,22 @@ def test_the_choice_names_what_is_here_first_and_says_what_fits(folders, monkeyp
 
     monkeypatch.setattr(memory, "available_memory", lambda device: 10**6)
     assert not any(choice.fits for choice in chat.models())
+
+
+def test_another_model_has_its_own_sizes_unless_others_were_chosen(folders, monkeypatch):
+    kept = {"licence": "x", "parameters": 1, "bytes": 1}
+    own = Alias(name="x", title="x", hub="a/b", window_size=9, ngram_size=4, **kept)
+    chosen = SettingOptions(guess_set_size=2)
+    config = LookaheadConfig(max_new_tokens=8, **chosen.values(folders[0]))
+    for changed, sizes in (({}, (9, 4, 2)), ({"window_size": 3}, (3, 4, 2))):
+        chat = answerer(folders[0])
+        chat.sizes = chosen
+        chat.change(replace(config, **changed))
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                "lookahead_cli.models.aliases.find_alias", lambda spec: own if spec == folders[1] else None
+            )
+            chat.change_model(folders[1], silently)
+        config_now = chat.config
+        assert (config_now.window_size, config_now.ngram_size, config_now.guess_set_size) == sizes
+        assert len(answer(Conversation(chat), "one two")) == 8
