@@ -41,6 +41,19 @@ def test_every_panel_has_a_legend_and_a_help_text_in_whole_sentences(part):
     assert part.HELP.endswith(".")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 36), (200, 60)])
+async def test_every_panel_shows_its_legend_at_every_size_and_no_mark_without_its_meaning(size):
+    async with opened(ScriptedSource(), size) as pilot:
+        await at_end(pilot)
+        for panel in pilot.app.run_screen.panels:
+            frame = panel.text.splitlines()[0 if panel.compact else -1]
+            meanings = [f"{mark} {meaning}" for mark, _, meaning in panel.LEGEND]
+            shown = [words for words in meanings if words in frame]
+            assert shown
+            assert shown == meanings[: len(shown)]
+            assert "…" not in frame
+
+
 def test_what_is_shown_while_loading_has_a_legend():
     assert LoadingPanel.LEGEND
 

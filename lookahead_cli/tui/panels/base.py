@@ -11,6 +11,7 @@ from lookahead_cli.tui.explained import legend_mark
 from lookahead_cli.tui.lines import Line
 from lookahead_cli.tui.run_view import RunView
 from lookahead_cli.tui.theme import Theme
+from lookahead_cli.tui.token_text import cell_width
 
 
 class Panel(Drawn):
@@ -90,22 +91,24 @@ class Panel(Drawn):
     def _top(self, width: int, *, closed: bool) -> Line:
         line = Line(width).add("╭─ " if closed else "─ ", self._frame).add(self.heading, self.style("accent"))
         if not closed:
-            line.add_line(self._legend(width))
+            line.add_line(self._legend(width - line.width - 1))
         line.add(" ", self._frame)
         end = "╮" if closed else ""
         return line.add("─" * max(0, width - line.width - len(end)) + end, self._frame)
 
     def _bottom(self, width: int) -> Line:
-        legend = self._legend(width)
-        if legend.width + 4 > width:
-            legend = Line(0)
+        legend = self._legend(width - 4)
         rule = "─" * (width - legend.width - (4 if legend.width else 2))
         line = Line(width).add(f"╰{rule}", self._frame).add_line(legend)
         return line.add(" ─╯" if legend.width else "╯", self._frame)
 
     def _legend(self, width: int) -> Line:
-        line = Line(width)
+        """The marks that there is room for, each with its meaning or not at all."""
+        line = Line(max(0, width))
         for mark, role, words in self.LEGEND:
-            line.add("  " if line.width else " ", self._frame).add(mark, legend_mark(mark, self.style(role)))
+            gap = "  " if line.width else " "
+            if line.width + cell_width(f"{gap}{mark} {words}") > width:
+                break
+            line.add(gap, self._frame).add(mark, legend_mark(mark, self.style(role)))
             line.add(f" {words}", self.style("muted"))
         return line
