@@ -5,6 +5,7 @@ from __future__ import annotations
 from lookahead_cli.decoding.config import SOURCES
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+COMPILINGS = ("auto", "on", "off")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -23,6 +24,11 @@ def devices(begun: str) -> list[str]:
 def dtypes(begun: str) -> list[str]:
     """Types of weights."""
     return [name for name in DTYPES if name.startswith(begun)]
+
+
+def compilings(begun: str) -> list[str]:
+    """When layers are compiled."""
+    return [name for name in COMPILINGS if name.startswith(begun)]
 
 
 def sources(begun: str) -> list[str]:

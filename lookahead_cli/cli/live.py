@@ -91,6 +91,7 @@ def load_models(
             device=options.device,
             dtype=options.dtype,
             prefer=prefer,
+            compile_layers=options.compile,
             config=config,
             ranks=ranks,
             on_progress=report,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from lookahead_cli.cli import complete
 from lookahead_cli.cli.groups import option
@@ -66,6 +66,18 @@ class ModelOptions:
             "torchrun they are its own.",
         ),
     ] = 1
+    compile: Annotated[
+        Literal["auto", "on", "off"],
+        option(
+            "--compile",
+            metavar="WHEN",
+            panel="Model",
+            shown=True,
+            complete=complete.compilings,
+            help="Compiled layers: auto takes what lies on disk, on makes it once (up to a minute), off does "
+            "without.",
+        ),
+    ] = "auto"
     draft_model: Annotated[
         str | None,
         option(

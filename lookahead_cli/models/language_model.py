@@ -72,13 +72,19 @@ class LanguageModel:
         self.vocabulary_size: int = checkpoint.model.get_input_embeddings().num_embeddings
         self.eos_ids = _eos_ids(checkpoint.model, checkpoint.tokenizer)
         self.unapplied = _unapplied(checkpoint.model)
+        self._load_remark = checkpoint.remark
         self._texts = TokenTexts(checkpoint.tokenizer)
         self._busy = threading.Lock()
         self._owner = 0
 
     @property
     def remark(self) -> str | None:
-        """A sentence on `unapplied`, None where it is empty."""
+        """Sentences on what was asked for and is not done; None where there are none."""
+        said = [sentence for sentence in (self._load_remark, self._unapplied_remark) if sentence is not None]
+        return " ".join(said) or None
+
+    @property
+    def _unapplied_remark(self) -> str | None:
         if not self.unapplied:
             return None
         asked = ", ".join(
@@ -224,6 +230,7 @@ def load_model(
     device: str = "auto",
     dtype: str = "auto",
     prefer: Literal["float32", "bfloat16"] = "float32",
+    compile_layers: Literal["auto", "on", "off"] = "auto",
     config: LookaheadConfig | None = None,
     ranks: Ranks | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -235,6 +242,8 @@ def load_model(
         device: `auto`, `cpu`, `cuda` or `mps`.
         dtype: `auto`, `float32`, `bfloat16` or `float16`.
         prefer: What `auto` means on a CPU that has both.
+        compile_layers: `auto` takes compiled layers that an earlier run left on disk, `on` makes them, which
+            takes up to a minute, `off` does without.
         config: Settings of the runs to come, to estimate memory.
         ranks: Processes that decode together, from `start_ranks`; None for this one alone.
         on_progress: Called while something is fetched, converted or read.
@@ -249,6 +258,8 @@ def load_model(
         raise UsageError(f"Settings cannot be {type(config).__name__}.", "Give a LookaheadConfig(…).")
     if prefer not in ("float32", "bfloat16"):
         raise UsageError(f"There is nothing to prefer called {prefer!r}.", "Give 'float32' or 'bfloat16'.")
+    if compile_layers not in ("auto", "on", "off"):
+        raise UsageError(f"Layers cannot be compiled {compile_layers!r}.", "Give 'auto', 'on' or 'off'.")
     report = on_progress or (lambda _: None)
 
     def load(where: str, available_bytes: int | None = None) -> Checkpoint:
@@ -257,6 +268,7 @@ def load_model(
             device=where,
             dtype=dtype,
             prefer=prefer,
+            compile_layers=compile_layers,
             tokens_needed=config.max_new_tokens,
             nodes_per_step=config.nodes_per_step,
             on_progress=report,
@@ -265,7 +277,9 @@ def load_model(
 
     if ranks is None:
         return LanguageModel(load(device))
-    request = Load(0, os.fspath(spec), device, dtype, prefer, config)
+    # One rank compiles; the others take what lies on disk.
+    taken: Literal["auto", "off"] = "off" if compile_layers == "off" else "auto"
+    request = Load(0, os.fspath(spec), device, dtype, prefer, config, taken)
     checkpoint, number = load_on_all(load, request, ranks, report)
     return LanguageModel(checkpoint, ranks, number)
 

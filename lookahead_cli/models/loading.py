@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from lookahead_cli.errors import LookaheadError, MemoryLimitError, ModelError
-from lookahead_cli.models import attention
+from lookahead_cli.models import attention, compiled
 from lookahead_cli.models.aliases import Alias
+from lookahead_cli.models.compiled import Compile
 from lookahead_cli.models.convert import folder_of_gguf, folder_of_wheels
 from lookahead_cli.models.devices import Preference, choose_device, choose_dtype
 from lookahead_cli.models.hub import fetch_from_hub
@@ -51,6 +52,7 @@ class Checkpoint:
         device: Where it is.
         context_length: Positions that can be decoded exactly, None for no limit.
         alias: The alias, where one was given.
+        remark: A sentence on what was asked for and cannot be had, None for nothing.
     """
 
     model: Any
@@ -61,6 +63,7 @@ class Checkpoint:
     device: torch.device
     context_length: int | None
     alias: Alias | None = None
+    remark: str | None = None
 
 
 def load_checkpoint(
@@ -69,6 +72,7 @@ def load_checkpoint(
     device: str = "auto",
     dtype: str = "auto",
     prefer: Preference = "float32",
+    compile_layers: Compile = "auto",
     tokens_needed: int = 2048,
     nodes_per_step: int = 128,
     on_progress: Report = ignore,
@@ -81,6 +85,7 @@ def load_checkpoint(
         device: `auto`, `cpu`, `cuda` or `mps`.
         dtype: `auto`, `float32`, `bfloat16` or `float16`.
         prefer: What `auto` takes on a CPU that has both.
+        compile_layers: `auto` takes compiled layers that lie on disk, `on` makes them, `off` does without.
         tokens_needed: Prompt and new tokens, for the memory estimate.
         nodes_per_step: Most nodes of a step, for the memory estimate.
         on_progress: Called with what is being fetched, converted and loaded, one call at a time, from any
@@ -132,6 +137,7 @@ def load_checkpoint(
     if together is not None and not fits_one(config, chosen):
         device_map = "auto"
     model, tokenizer = _load(folder, source, config, chosen, target, device_map, on_progress)
+    remark = compiled.compile_layers(model, source.name, compile_layers, on_progress)
     return Checkpoint(
         model=model,
         tokenizer=tokenizer,
@@ -141,6 +147,7 @@ def load_checkpoint(
         device=target,
         context_length=context_length_of(config),
         alias=source.alias,
+        remark=remark,
     )
 
 

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from lookahead_cli.models import attention
+from lookahead_cli.models.compiled import suspended
 from lookahead_cli.models.packed import unpacked
 
 
 @contextmanager
 def stock(model: Any) -> Iterator[Any]:
-    """Take everything of ours out of a model until the block ends: attention, packed weights.
+    """Take all that is ours out of a model until the block ends: attention, packed weights, compiled layers.
 
     The block holds a second copy of the weights.
 
@@ -23,7 +24,7 @@ def stock(model: Any) -> Iterator[Any]:
         The same model.
     """
     ours = model.config._attn_implementation
-    with unpacked(model):
+    with suspended(model), unpacked(model):
         if ours == attention.NAME:
             model.set_attn_implementation("sdpa")
         try:

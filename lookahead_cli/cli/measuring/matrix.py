@@ -97,7 +97,9 @@ class Matrix:
         with StderrProgress() as report:
             report(Progress("importing torch and transformers"))
             largest = max(self.configs, key=lambda config: config.nodes_per_step)
-            model, draft = load_models(self.model, self.prefer, largest, report)
+            # What is measured for minutes may wait a minute for a compiler.
+            options = replace(self.model, compile="on") if self.model.compile == "auto" else self.model
+            model, draft = load_models(options, self.prefer, largest, report)
             prompts = [encode(model, prompt, self.style) for prompt in self.prompts]
             _check_room(self.prompts, prompts, model.context_length)
             report.clear()

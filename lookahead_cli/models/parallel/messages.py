@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from lookahead_cli.decoding.config import LookaheadConfig
 from lookahead_cli.decoding.pool import NGramPool
@@ -19,6 +20,7 @@ class Load:
     dtype: str
     prefer: Preference
     config: LookaheadConfig
+    compile_layers: Literal["auto", "off"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ def serve(ranks: Ranks) -> None:
                             device=load.device,
                             dtype=load.dtype,
                             prefer=load.prefer,
+                            compile_layers=load.compile_layers,
                             config=load.config,
                             ranks=ranks,
                         )
