@@ -115,6 +115,12 @@ def write_sessions(folder: Path, turns: int) -> Path:
     return model
 
 
+def has_ended(screen: str) -> bool:
+    """Whether the answer was stopped, or came to where the model's context ends before that."""
+    words = " ".join(screen.split())
+    return "; stopped" in words or "; context full" in words
+
+
 def measure(
     folder: Path, model: str, turns: int, letters: int, rounds: int, flags: Sequence[str]
 ) -> Measured:
@@ -148,7 +154,7 @@ def measure(
             streaming.append(typed_line(terminal, letters, chosen))
             shares.append(processor_share())
         terminal.press(ESC)
-        text = terminal.read_until(lambda screen: "; stopped" in " ".join(screen.split()))
+        text = terminal.read_until(has_ended)
         tokens, steps = _FIGURES.findall(text)[-1]
         terminal.press(CTRL_Q)
         assert terminal.exit_code() == 0

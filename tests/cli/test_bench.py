@@ -346,7 +346,9 @@ def test_ctrl_c_keeps_what_was_measured(folder: Path, model: Path) -> None:
     assert program.stdout is not None
     assert program.stderr is not None
     for line in program.stderr:
-        if "measuring b.txt, round 3 " in line:
+        # A quick machine does not show every round.
+        shown = re.search(r"measuring b.txt, round (\d+) ", line)
+        if shown is not None and int(shown[1]) >= 3:
             program.send_signal(signal.SIGINT)
             break
     report = json.loads(program.communicate()[0])

@@ -80,7 +80,7 @@ def test_the_program_ends_with_its_terminal(command):
 
 @pytest.mark.parametrize(("columns", "lines"), [(120, 36), (80, 24)])
 def test_a_chat_of_two_turns_with_a_stop_is_read_off_the_screen(columns, lines):
-    terminal = lookahead(columns, lines, "chat", "--max-new-tokens", "200")
+    terminal = lookahead(columns, lines, "chat", "--dtype", "float32", "--max-new-tokens", "200")
     terminal.read_until(lambda text: "Ask something" in text)
     terminal.press("What is the capital of France?\r")
     terminal.read_until(lambda text: "tokens/s" in text and "The capital of France is Paris" in text)
