@@ -29,6 +29,8 @@ def serve() -> None:
     from lookahead_cli.models.parallel.workers import join_torchrun
 
     serve(join_torchrun())
+    # Rank 0 may be gone, and with it what gloo's threads talk to: they abort an interpreter that shuts down.
+    os._exit(0)
 
 
 def outlive_the_others() -> None:

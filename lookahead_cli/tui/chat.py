@@ -353,6 +353,10 @@ class ChatApp(App[None]):
         self.interrupted = True
         self.action_leave()
 
+    def on_unmount(self) -> None:
+        """Nothing goes on behind a screen that is closed."""
+        self.turns.cancel()
+
     def action_leave(self) -> None:
         """Stop within one step and leave; asked twice, leave at once."""
         if not self.turns.busy or self.leaving:
