@@ -50,7 +50,7 @@ def compile_layers(
         for done, kind in enumerate(missing):
             on_progress(Progress(f"compiling {name}", done, len(missing), "kinds of layers"))
             with quiet(ignore, name):
-                _compile(kind)
+                _compile(model, kind)
         _enable(model, kinds)
     except region.UnsupportedLayerError as reason:
         return _sentence(name, str(reason)) if wanted == "on" else None
@@ -95,10 +95,9 @@ def _sentence(name: str, reason: str) -> str:
 class _Kind:
     """Layers that share a program."""
 
-    def __init__(self, layers: Sequence[tuple[int, torch.nn.Module]], calls: Sequence[region.Call]) -> None:
+    def __init__(self, layers: Sequence[tuple[int, torch.nn.Module]]) -> None:
         self.layers = layers
-        self.calls = calls
-        self.path = cache_folder() / "compiled" / f"{_key(layers[0][1], calls[0])}.pt2"
+        self.path = cache_folder() / "compiled" / f"{_key(layers[0][1])}.pt2"
 
 
 def _kinds(model: Any) -> Iterator[_Kind]:
@@ -112,10 +111,8 @@ def _kinds(model: Any) -> Iterator[_Kind]:
     sorted_out: dict[str, list[tuple[int, torch.nn.Module]]] = {}
     for index, layer in enumerate(layers):
         sorted_out.setdefault(_signature(layer), []).append((index, layer))
-    alike = list(sorted_out.values())
-    calls = [_calls(model, [layers_of[0][1] for layers_of in alike], nodes) for nodes in _NODES]
-    for layers_of, *calls_of in zip(alike, *calls, strict=True):
-        yield _Kind(layers_of, calls_of)
+    for alike in sorted_out.values():
+        yield _Kind(alike)
 
 
 def _decoder_layers(model: Any) -> list[torch.nn.Module]:
@@ -126,26 +123,25 @@ def _decoder_layers(model: Any) -> list[torch.nn.Module]:
     raise region.UnsupportedLayerError("it has no list of layers")
 
 
-def _calls(model: Any, layers: Sequence[torch.nn.Module], nodes: int) -> list[region.Call]:
-    """How the model calls these layers in a pass of so many nodes."""
-    seen: dict[int, region.Call] = {}
+def _call(model: Any, layer: torch.nn.Module, nodes: int) -> region.Call:
+    """How the model calls a layer in a pass of so many nodes."""
+    seen: list[region.Call] = []
 
-    def look(layer: torch.nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def look(_: torch.nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
         if len(positional) != 1 or not any(named.get(name) is not None for name in region.CACHE_NAMES):
             raise region.UnsupportedLayerError(
                 "it calls its layers in another way than with one tensor and a cache"
             )
-        seen[id(layer)] = region.Call(positional[0].clone(), named)
+        seen.append(region.Call(positional[0].clone(), named))
 
-    hooks = [layer.register_forward_pre_hook(look, with_kwargs=True) for layer in layers]
+    hook = layer.register_forward_pre_hook(look, with_kwargs=True)
     try:
         with suspended(model):
             runner = TransformersRunner(model, None)
             runner.forward(trial_tree(model, nodes))
     finally:
-        for hook in hooks:
-            hook.remove()
-    return [seen[id(layer)] for layer in layers]
+        hook.remove()
+    return seen[0]
 
 
 def _signature(layer: torch.nn.Module) -> str:
@@ -165,10 +161,9 @@ def _signature(layer: torch.nn.Module) -> str:
     return "\n".join(lines)
 
 
-def _key(layer: torch.nn.Module, call: region.Call) -> str:
+def _key(layer: torch.nn.Module) -> str:
     import transformers
 
-    tensors, others = region.flat(call.named)
     config: Any = next(module.config for module in layer.modules() if hasattr(module, "config"))
     # A model may be moved to another folder.
     settings = {name: value for name, value in config.to_dict().items() if name != "_name_or_path"}
@@ -180,15 +175,14 @@ def _key(layer: torch.nn.Module, call: region.Call) -> str:
         torch.backends.cpu.get_cpu_capability(),
         str(torch.ops.mkldnn._is_mkldnn_bf16_supported()),
         _signature(layer),
-        str([(tensor.dtype, tensor.ndim) for tensor in tensors]),
-        str(others),
         str(sorted(settings.items(), key=str)),
     ]
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
 
 
-def _compile(kind: _Kind) -> None:
-    program = region.exported(kind.layers[0][1], *kind.calls)
+def _compile(model: Any, kind: _Kind) -> None:
+    layer = kind.layers[0][1]
+    program = region.exported(layer, *(_call(model, layer, nodes) for nodes in _NODES))
     kind.path.parent.mkdir(parents=True, exist_ok=True)
     # Two programs may compile at once; whoever ends last leaves a whole file.
     with tempfile.TemporaryDirectory(dir=kind.path.parent) as folder, _packed_products():
@@ -247,7 +241,8 @@ def _enable(model: Any, kinds: Sequence[_Kind]) -> None:
     Raises:
         RuntimeError: They do.
     """
-    trees = [trial_tree(model, nodes) for nodes in (1, 2, *_NODES)]
+    # Each start pays for these passes: one node, for which a program may be special, and a tree.
+    trees = [trial_tree(model, nodes) for nodes in (1, min(_NODES))]
     with suspended(model):
         expected = [TransformersRunner(model, None).forward(tree) for tree in trees]
     for kind in kinds:
